@@ -1,0 +1,1 @@
+"""Benchmarks of device_api beside its peers: `python -m benchmarks {dispatch,ops,memory,import}`."""
