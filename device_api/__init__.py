@@ -1,0 +1,1 @@
+"""device_api: one Python interface to the devices of many vendors."""
