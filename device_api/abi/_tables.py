@@ -22,7 +22,7 @@ INTERFACES: Final[dict[str, tuple[str, int, str]]] = {
     'stream': ('device_api.stream', 1, 'da_stream_interface'),
 }
 
-# struct -> the size it had when first released; structs listed here stand in the layout table
+# struct -> its size when first released; the structs of the layout table
 MINIMUM_SIZES: Final[dict[str, int]] = {
     'da_dl_device': 8,
     'da_dl_dtype': 4,

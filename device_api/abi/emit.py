@@ -105,9 +105,10 @@ def tables(contract: Contract, snapshot: dict[str, Any]) -> str:
                 f"VERSION: Final = {contract.version!r}",
                 "# name -> (id, version, struct)\n"
                 f"INTERFACES: Final[dict[str, tuple[str, int, str]]] = {_literal(interfaces)}",
-                "# struct -> the size it had when first released; structs listed here stand in the layout table\n"
+                "# struct -> its size when first released; the structs of the layout table\n"
                 f"MINIMUM_SIZES: Final[dict[str, int]] = {_literal(minimum)}",
-                f"# struct -> slot -> mandatory\nSLOTS: Final[dict[str, dict[str, bool]]] = {_literal(slots)}",
+                "# struct -> slot -> mandatory\n"
+                f"SLOTS: Final[dict[str, dict[str, bool]]] = {_literal(slots)}",
             ]
         )
         + "\n"
@@ -141,13 +142,12 @@ def reference(contract: Contract) -> str:
         "",
         f"<!-- {NOTE} -->",
         "",
-        f"Version {major}.{minor}. Every function slot of every table, with the rules that the host and a plugin keep.",
+        f"Version {major}.{minor}. Every function slot of every table, with the rules both sides keep.",
         "The headers in `device_api/include/device_api/` say the same beside each declaration.",
         "",
         "* **need**: an optional slot may be `NULL`; the host then takes another way.",
-        "* **thread**: `thread-safe` may be called from any thread at once; `sync: X` means one thread at a time"
-        " for one X.",
-        "* **order**: `none` has nothing to order, `host` is done on return, `stream` is ordered on the stream.",
+        "* **thread**: `thread-safe` may be called from any thread at once; `sync: X`: one at a time for an X.",
+        "* **order**: `none` has nothing to order, `host` is done on return, `stream` runs in stream order.",
         "* **zero**: `ok` means that zero sizes succeed and do nothing; `never` that the host passes none.",
         "",
     ]

@@ -71,7 +71,8 @@ def _declarations(ffi: Any) -> str:
         with contextlib.redirect_stdout(io.StringIO()):  # cffi prints the name of the file it writes
             ffi.emit_python_code(str(path))
         body = path.read_text(encoding="utf-8").removeprefix("# auto-generated file\n")
-    return f'"""The headers as cffi declarations, compiled.\n\n{emit.NOTE}\n"""\n\n# ruff: noqa\n# fmt: off\n{body}'
+    head = f'"""The headers as cffi declarations, compiled.\n\n{emit.NOTE}\n"""\n\n'
+    return f"{head}# ruff: noqa\n# fmt: off\n{body}"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -128,7 +128,8 @@ def _changed_structs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator
         for position, (was, now) in enumerate(zip(before["fields"], after["fields"], strict=False)):
             for fact in ("name", "offset", "size", "declaration", "rules"):
                 if was[fact] != now[fact]:
-                    yield f"{name} field {position} ({was['name']}): {fact} was {was[fact]!r}, is {now[fact]!r}"
+                    change = f"{fact} was {was[fact]!r}, is {now[fact]!r}"
+                    yield f"{name} field {position} ({was['name']}): {change}"
         added = after["fields"][len(before["fields"]) :]
         if len(after["fields"]) < len(before["fields"]):
             yield f"{name}: the last {len(before['fields']) - len(after['fields'])} fields were removed"
