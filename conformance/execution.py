@@ -1,0 +1,240 @@
+"""One conformance run from target to verdict.
+
+Chooses the cases, runs them in the pool, applies waivers, looks for the ways in which a run can be worthless
+(nothing executed, a filter that matches nothing, a stale waiver), and writes the reports. Everything it knows
+about the plugin comes from worker processes: this process never opens it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance import environment
+from conformance.case import BAD, LEVELS, Result, Status
+from conformance.report import build_report, write_html, write_json, write_junit
+from conformance.report.progress import make_progress
+from conformance.runner.journal import Journal
+from conformance.runner.pool import HarnessFailure, Job, Pool, Settings
+from conformance.selection import Selection, Shard, UsageError
+from conformance.target import Location, Unavailable, locate
+from conformance.waivers import Waiver, apply_waivers, read_waivers
+
+EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_UNAVAILABLE = 0, 1, 2, 3
+DEADLINE = 30.0
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The verdict. `summary` has a count per status and `executed`; `problems` are faults of the run itself;
+    `report` is the JSON report; `message` says why a run did not take place."""
+
+    exit_code: int
+    summary: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    report: dict[str, Any] = field(default_factory=dict)
+    message: str = ""
+
+
+def run(
+    target: str,
+    *,
+    levels: Sequence[str] | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    seed: int = 0,
+    jobs: int | None = None,
+    quick: bool = False,
+    deadline: float | None = None,
+    journal: PathLike | None = None,
+    resume: bool = False,
+    shard: str | None = None,
+    json_path: PathLike | None = None,
+    html_path: PathLike | None = None,
+    junit_path: PathLike | None = None,
+    waivers: PathLike | None = None,
+    progress: bool | None = None,
+    artifacts: PathLike | None = None,
+) -> Outcome:
+    """Runs the suite on a device string or a library.
+
+    `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar (None: when the
+    terminal can); `artifacts` is the folder for the inputs of failures. Nothing is raised for a bad request or
+    a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
+    """
+    try:
+        if resume and journal is None:
+            raise UsageError("resume needs a journal to resume from")
+        if jobs is not None and jobs < 1:
+            raise UsageError(f"jobs must be at least 1, not {jobs}")
+        if deadline is not None and not deadline > 0:
+            raise UsageError(f"deadline must be a number of seconds greater than 0, not {deadline}")
+        selection = Selection(
+            levels=LEVELS if levels is None else tuple(levels),
+            include=tuple(include),
+            exclude=tuple(exclude),
+            quick=quick,
+            shard=None if shard is None else Shard.parse(shard),
+        )
+        request = _Run(
+            location=locate(target),
+            selection=selection,
+            waivers=() if waivers is None else read_waivers(waivers),
+            settings=Settings(
+                spec=target,
+                jobs=jobs or min(8, os.cpu_count() or 1),
+                seed=seed,
+                deadline=deadline or DEADLINE,
+                save=str(artifacts) if artifacts is not None else _artifact_folder(json_path, html_path),
+            ),
+            progress=progress,
+        )
+        outcome = request.execute(journal, resume)
+    except UsageError as error:
+        return Outcome(EXIT_USAGE, message=str(error))
+    except Unavailable as error:
+        return Outcome(EXIT_UNAVAILABLE, message=str(error))
+    except HarnessFailure as error:
+        return Outcome(EXIT_FAILED, message=str(error), problems=[str(error)])
+    for path, write in ((json_path, write_json), (html_path, write_html), (junit_path, write_junit)):
+        if path is not None:
+            write(outcome.report, Path(path))
+    return outcome
+
+
+def _artifact_folder(*reports: PathLike | None) -> str:
+    """Beside the report, else in the working folder."""
+    folder = next((Path(path).parent for path in reports if path is not None), Path())
+    return str(folder / "conformance-failures")
+
+
+def repro_line(target: str, name: str, seed: int, deadline: float) -> str:
+    """The command that repeats one case."""
+    limit = "" if deadline == DEADLINE else f" --deadline {deadline:g}"
+    return (
+        f"device-api conformance {shlex.quote(target)} --include {shlex.quote(name)} --seed {seed}{limit}"
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    location: Location
+    selection: Selection
+    waivers: tuple[Waiver, ...]
+    settings: Settings
+    progress: bool | None
+    device: dict[str, Any] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def execute(self, journal_path: PathLike | None, resume: bool) -> Outcome:
+        began = time.monotonic()
+        started_at = datetime.datetime.now(datetime.UTC)
+        sha256 = environment.sha256(self.location.library)
+        cases = self._list()
+        names = [name for name, _, _ in cases]
+        selected = [
+            Job(name, own_process=own) for name, own, quick in cases if self.selection.takes(name, quick)
+        ]
+        self.problems += [
+            f"filter {glob!r} matches no case of this target" for glob in self.selection.unmatched(names)
+        ]
+        header = {
+            "target": self.settings.spec,
+            "library_sha256": sha256,
+            "suite_version": environment.suite_version(),
+            "seed": self.settings.seed,
+        }
+        journal = Journal(journal_path, header, resume) if journal_path is not None else None
+        try:
+            self._run(selected, journal)
+        finally:
+            if journal is not None:
+                journal.close()
+        missing = {job.name for job in selected} - {result.name for result in self.results}
+        self.problems += [f"case {name} was selected and gave no result" for name in sorted(missing)]
+        self.problems += apply_waivers(self.results, self.waivers, names, datetime.date.today())
+        return self._verdict(header, started_at, time.monotonic() - began, len(names))
+
+    def _list(self) -> list[tuple[str, bool, bool]]:
+        """Asks a worker for the cases of the target. A plugin that cannot be listed gets the cases that need
+        no list, and one failing result in place of the others."""
+        from conformance.cases import registered_names
+
+        answer, ended = Pool(self.settings, self.results.append).ask(
+            {"do": "list"}, max(self.settings.deadline, 10.0)
+        )
+        if answer is not None and "unavailable" in answer:
+            raise Unavailable(answer["unavailable"])
+        if answer is not None and "cases" in answer:
+            self.device = answer["device"]
+            return [(name, bool(own), bool(quick)) for name, own, quick in answer["cases"]]
+        name = "abi.open"
+        status, message = Status.FAIL, str((answer or {}).get("broken", ended))
+        if answer is None:
+            status = Status.TIMEOUT if ended.startswith("no answer") else Status.CRASH
+        self.results.append(
+            Result(name, "abi", status, f"the device cannot be opened: {message}", seed=self.settings.seed)
+        )
+        self.results[-1].repro = self._repro(name)
+        return [(n, own, quick) for n, own, quick in registered_names() if n.startswith("abi.")]
+
+    def _repro(self, name: str) -> str:
+        return repro_line(self.settings.spec, name, self.settings.seed, self.settings.deadline)
+
+    def _run(self, selected: list[Job], journal: Journal | None) -> None:
+        done = {result.name: result for result in journal.results} if journal is not None else {}
+        wanted = [job for job in selected if job.name not in {result.name for result in self.results}]
+        self.results += [done[job.name] for job in wanted if job.name in done]
+        rest = [job for job in wanted if job.name not in done]
+        # Cases that need a process of their own take longest: they go first, so that no one waits at the end.
+        rest.sort(key=lambda job: not job.own_process)
+        with make_progress(self.progress, len(selected), self.results) as advance:
+            pool = Pool(self.settings, self._finish(journal, advance))
+            pool.run(rest)
+
+    def _finish(self, journal: Journal | None, advance: Callable[[Result], None]) -> Callable[[Result], None]:
+        def finished(result: Result) -> None:
+            if result.status in BAD:
+                result.repro = self._repro(result.name)
+            self.results.append(result)
+            if journal is not None:
+                journal.add(result)
+            advance(result)
+
+        return finished
+
+    def _verdict(
+        self, header: dict[str, Any], started_at: datetime.datetime, seconds: float, known: int
+    ) -> Outcome:
+        self.results.sort(key=lambda result: result.name)
+        summary = {str(status): 0 for status in Status}
+        for result in self.results:
+            summary[result.status] += 1
+        executed = len(self.results) - summary[Status.NOT_SUPPORTED]
+        summary |= {"executed": executed, "selected": len(self.results), "known": known}
+        if not executed:
+            self.problems.append("no case was executed")
+        for result in self.results:
+            if result.status is Status.NOT_SUPPORTED and not result.message:
+                self.problems.append(f"case {result.name} was skipped without a reason")
+        failed = bool(self.problems) or any(result.status in BAD for result in self.results)
+        outcome = Outcome(EXIT_FAILED if failed else EXIT_GOOD, summary, self.problems, self.results)
+        outcome.report = build_report(
+            outcome=outcome,
+            target={**header, "library": str(self.location.library), "device": self.device},
+            selection=self.selection,
+            waivers=self.waivers,
+            settings=self.settings,
+            started_at=started_at,
+            seconds=seconds,
+        )
+        return outcome

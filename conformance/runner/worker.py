@@ -1,0 +1,153 @@
+"""A worker process: opens the target, runs the cases it is told to, and answers in JSON lines.
+
+Requests and answers travel on two pipes of their own; stdout and stderr belong to the plugin, which may print
+what it likes there. Whatever happens to this process is charged by the parent to the case in flight, so
+nothing here tries to survive a crash.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conformance.case import (
+    Case,
+    Failure,
+    Measure,
+    NotSupported,
+    QualityWarning,
+    Result,
+    Status,
+)
+from conformance.cases import case_by_name, case_names
+from conformance.target import Target, Unavailable
+
+
+def execute(case: Case, target: Target, seed: int) -> tuple[Result, Failure | None]:
+    """Runs one case and turns every way it can end into a result."""
+    result = Result(case.name, case.level, Status.PASS, seed=seed)
+    failure: Failure | None = None
+    begin = time.perf_counter()
+    try:
+        measure = case.function(target, case.generator(seed))
+        if measure is not None:
+            _take_measure(result, measure)
+    except NotSupported as error:
+        result.status, result.message = Status.NOT_SUPPORTED, error.reason
+    except QualityWarning as error:
+        result.status, result.message = Status.QUALITY_WARNING, str(error)
+    except Failure as error:
+        result.status, result.message, result.facts = Status.FAIL, error.message, error.facts
+        failure = error
+    except Unavailable as error:
+        result.status, result.message = Status.FAIL, str(error)
+    except Exception as error:  # the suite's own fault, or something no case expected: never a pass
+        result.status = Status.HARNESS_ERROR
+        result.message = f"{type(error).__name__}: {error}"
+        result.facts = {"traceback": traceback.format_exc(limit=12)}
+    result.seconds = round(time.perf_counter() - begin, 6)
+    return result, failure
+
+
+def _take_measure(result: Result, measure: Measure) -> None:
+    if np.isnan(measure.max_ulp):
+        result.status, result.message = Status.HARNESS_ERROR, "the measured error is NaN"
+        return
+    result.measure = {
+        key: value
+        for key in ("op", "dtype", "launches", "declined", "elements", "max_ulp", "tolerance")
+        if (value := getattr(measure, key)) not in ("", None, 0)
+    }
+    if measure.warnings:
+        result.status, result.message = Status.QUALITY_WARNING, "; ".join(measure.warnings)
+
+
+def save_inputs(folder: str, case: Case, seed: int, failure: Failure) -> str:
+    """Writes the arrays of a failure beside the report; returns the path, or "" when there are none."""
+    if not failure.inputs:
+        return ""
+    path = Path(folder) / f"{case.name}.seed{seed}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {}
+    for name, value in failure.inputs.items():
+        array = np.asarray(value)
+        # NumPy's file format does not know the small float types: they are kept as bytes under a telling name.
+        if array.dtype.kind == "V":
+            name, array = f"{name}__{array.dtype.name}", array.view(f"u{array.dtype.itemsize}")
+        arrays[name] = array
+    np.savez_compressed(path, **arrays)
+    return str(path)
+
+
+class Server:
+    """The loop that answers requests."""
+
+    def __init__(self, spec: str, requests: int, answers: int) -> None:
+        self._target = Target(spec)
+        self._requests = os.fdopen(requests, "r", encoding="utf-8")
+        self._answers = os.fdopen(answers, "w", encoding="utf-8")
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        self._answers.write(json.dumps(message, default=str) + "\n")
+        self._answers.flush()
+
+    def serve(self) -> None:
+        self._answer({"ready": True})
+        for line in self._requests:
+            request = json.loads(line)
+            if request["do"] == "list":
+                self._list()
+            elif request["do"] == "run":
+                self._run(request)
+            else:
+                return
+
+    def _list(self) -> None:
+        """All cases of this target, and facts about it; or why there is no device."""
+        try:
+            self._answer({"cases": case_names(self._target), "device": self._target.facts()})
+        except Unavailable as error:
+            self._answer({"unavailable": str(error)})
+        except Failure as error:
+            self._answer({"broken": error.message})
+
+    def _run(self, request: dict[str, Any]) -> None:
+        case, seed = case_by_name(self._target, request["name"]), request["seed"]
+        if case is None:
+            self._answer({"missing": request["name"]})
+            return
+        result, failure = execute(case, self._target, seed)
+        if failure is not None and request.get("save"):
+            result.artifact = save_inputs(request["save"], case, seed, failure)
+        self._answer({"result": result.to_json()})
+        if request.get("shrink"):
+            # After the answer: shrinking calls the faulty kernel many times and may take this process down.
+            self._answer({"shrunk": self._shrink(failure)})
+
+    def _shrink(self, failure: Failure | None) -> dict[str, Any] | None:
+        from conformance.shrink import shrink
+
+        return None if failure is None else shrink(self._target, failure)
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable()
+    spec, requests, answers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    Server(spec, requests, answers).serve()
+    sys.stdout.flush()
+    # Skips interpreter shutdown: an exit handler of the plugin must not hold the run up.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
