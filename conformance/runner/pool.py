@@ -48,7 +48,7 @@ class Worker:
     def __init__(self, spec: str, selector: selectors.BaseSelector) -> None:
         child_requests, self._requests = os.pipe()
         self._answers, child_answers = os.pipe()
-        command = [sys.executable, "-m", "conformance.runner.worker", spec]
+        command = [sys.executable, "-P", "-m", "conformance.runner.worker", spec]
         self.process = subprocess.Popen(
             [*command, str(child_requests), str(child_answers)],
             stdin=subprocess.DEVNULL,
