@@ -64,7 +64,7 @@ LAUNCH(scatter_rows) {
   for (int64_t i = 0; error == NULL && i < count; ++i) {
     char *row = result + (size_t)index[i] * row_bytes;
     const char *update = updates + (size_t)i * row_bytes;
-    if (scatter->reduction == 2) {
+    if (scatter->reduction == DA_SCATTER_ROWS_REDUCTION_ADD) {
       error = add_row(outputs[0]->dtype, row, update, x.length);
     } else {
       memcpy(row, update, row_bytes);

@@ -1,0 +1,5 @@
+"""`python -m device_api.cli`: the command line without its script."""
+
+from device_api.cli import main
+
+main()
