@@ -41,7 +41,9 @@ def cases(quick: bool) -> list[Case]:
         Case("tanh", large, lambda da, a, b: da.tanh(a), lambda np, a, b: np.tanh(a), 2),
         Case("sum of all", large, lambda da, a, b: da.sum(a), lambda np, a, b: np.sum(a), 1),
         Case("sum of rows", large, lambda da, a, b: da.sum(a, axis=1), lambda np, a, b: np.sum(a, axis=1), 1),
-        Case("sum of columns", large, lambda da, a, b: da.sum(a, axis=0), lambda np, a, b: np.sum(a, axis=0), 1),
+        Case(
+            "sum of columns", large, lambda da, a, b: da.sum(a, axis=0), lambda np, a, b: np.sum(a, axis=0), 1
+        ),
         Case(
             "matmul",
             (side, side),

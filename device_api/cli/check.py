@@ -76,7 +76,9 @@ def check_device(spec: str, *, timeout: float = 60.0) -> Health:
     lines: queue.Queue[str | None] = queue.Queue()
     readers = [
         threading.Thread(target=_read_lines, args=(child.stdout, lines.put), daemon=True),
-        threading.Thread(target=_read_lines, args=(child.stderr, lambda line: noise.append(line or "")), daemon=True),
+        threading.Thread(
+            target=_read_lines, args=(child.stderr, lambda line: noise.append(line or "")), daemon=True
+        ),
     ]
     for reader in readers:
         reader.start()
@@ -131,7 +133,10 @@ def _blame(health: Health, stage: str, timeout: float | None, code: int, noise: 
     if timeout is not None:
         health.error, health.detail = "Timeout", f"the stage {stage!r} did not end within {timeout:g} s"
     elif code < 0:
-        health.error, health.detail = "Crash", f"the process ended with {signal.Signals(-code).name} in stage {stage!r}"
+        health.error, health.detail = (
+            "Crash",
+            f"the process ended with {signal.Signals(-code).name} in stage {stage!r}",
+        )
     else:
         health.error, health.detail = "Exit", f"the process ended with status {code} in stage {stage!r}"
     last = noise.strip().splitlines()[-1:]
@@ -141,7 +146,9 @@ def _blame(health: Health, stage: str, timeout: float | None, code: int, noise: 
 
 
 def command(
-    device: Annotated[str | None, typer.Argument(help="Device string; without one, every plugin is checked.")] = None,
+    device: Annotated[
+        str | None, typer.Argument(help="Device string; without one, every plugin is checked.")
+    ] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for each device.")] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:

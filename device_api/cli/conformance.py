@@ -11,9 +11,12 @@ from device_api.cli.output import print_json
 
 
 def command(
-    target: Annotated[str, typer.Argument(help="Device string such as npu:0, or path of a library or manifest.")],
+    target: Annotated[
+        str, typer.Argument(help="Device string such as npu:0, or path of a library or manifest.")
+    ],
     levels: Annotated[
-        list[str] | None, typer.Option("--level", help="Only this level (abi, runtime, ops); may be repeated.")
+        list[str] | None,
+        typer.Option("--level", help="Only this level (abi, runtime, ops); may be repeated."),
     ] = None,
     include: Annotated[
         list[str] | None, typer.Option(help="Only cases whose name matches this glob; may be repeated.")
@@ -22,7 +25,9 @@ def command(
         list[str] | None, typer.Option(help="No case whose name matches this glob; may be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all inputs.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Worker processes; as many as there are CPUs by default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Worker processes; as many as there are CPUs by default.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A short run, of a minute at most.")] = False,
     deadline: Annotated[float | None, typer.Option(help="Seconds for each case.")] = None,
     journal: Annotated[Path | None, typer.Option(help="File that keeps each result as it comes.")] = None,
@@ -30,10 +35,18 @@ def command(
     shard: Annotated[str | None, typer.Option(help="INDEX/COUNT: only this part of the cases.")] = None,
     waivers: Annotated[Path | None, typer.Option(help="TOML file of known failures.")] = None,
     artifacts: Annotated[Path | None, typer.Option(help="Folder for the inputs of failures.")] = None,
-    json_path: Annotated[Path, typer.Option("--json-path", help="Where the JSON report goes.")] = Path("report.json"),
-    html_path: Annotated[Path, typer.Option("--html-path", help="Where the HTML report goes.")] = Path("report.html"),
-    junit_path: Annotated[Path | None, typer.Option("--junit-path", help="Where a JUnit report goes.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the JSON report instead of a summary.")] = False,
+    json_path: Annotated[Path, typer.Option("--json-path", help="Where the JSON report goes.")] = Path(
+        "report.json"
+    ),
+    html_path: Annotated[Path, typer.Option("--html-path", help="Where the HTML report goes.")] = Path(
+        "report.html"
+    ),
+    junit_path: Annotated[
+        Path | None, typer.Option("--junit-path", help="Where a JUnit report goes.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the JSON report instead of a summary.")
+    ] = False,
 ) -> None:
     """Prove that a plugin is right; writes report.html and report.json."""
     from conformance import run

@@ -22,7 +22,10 @@ _TAKEN = frozenset({"cpu", "cuda", "template_device", "all", "clean", "help", "i
 
 _CPP_BUILD = (
     ("LANGUAGES C)", "LANGUAGES CXX)"),
-    ("C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF", "CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF"),
+    (
+        "C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF",
+        "CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF",
+    ),
     ("C_VISIBILITY_PRESET", "CXX_VISIBILITY_PRESET"),
 )
 
@@ -33,7 +36,9 @@ def template_folder() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "plugins" / "template"
 
 
-def write_project(name: str, folder: Path, *, language: str = "c", vendor: str = "Example Inc.") -> list[Path]:
+def write_project(
+    name: str, folder: Path, *, language: str = "c", vendor: str = "Example Inc."
+) -> list[Path]:
     """Writes the project of plugin `name` into `folder`; returns the files written.
 
     Raises ValueError for a name that cannot be a device type or an unknown language, and FileExistsError
@@ -49,7 +54,9 @@ def write_project(name: str, folder: Path, *, language: str = "c", vendor: str =
     if language not in ("c", "cpp"):
         raise ValueError(f"{language!r} is no language of the template: use c or cpp")
     if '"' in vendor or "\\" in vendor or not vendor.isprintable():
-        raise ValueError(f"{vendor!r} cannot stand in a C string: use a vendor name without quotes and backslashes")
+        raise ValueError(
+            f"{vendor!r} cannot stand in a C string: use a vendor name without quotes and backslashes"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists and is not an empty folder: choose another --dir")
     written = []
@@ -91,7 +98,9 @@ def _rewrite(file: Path, name: str, language: str, vendor: str) -> str:
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Name of the plugin and of its device type, for example acme_npu.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of the plugin and of its device type, for example acme_npu.")
+    ],
     folder: Annotated[Path, typer.Option("--dir", help="Folder to write into; must be new or empty.")],
     language: Annotated[str, typer.Option("--lang", help="c (C99) or cpp (C++17).")] = "c",
     vendor: Annotated[str, typer.Option(help="Vendor name in the plugin and its manifest.")] = "Example Inc.",
