@@ -3,7 +3,6 @@
 Written by `python -m device_api.abi.generate` from the headers; do not edit.
 """
 
-# ruff: noqa: E501
 # fmt: off
 from typing import Final
 

@@ -101,7 +101,7 @@ def tables(contract: Contract, snapshot: dict[str, Any]) -> str:
         "\n\n".join(
             [
                 f'"""Facts of the headers as literals: interfaces, smallest sizes, slots.\n\n{NOTE}\n"""',
-                "# ruff: noqa: E501\n# fmt: off\nfrom typing import Final",
+                "# fmt: off\nfrom typing import Final",
                 f"VERSION: Final = {contract.version!r}",
                 "# name -> (id, version, struct)\n"
                 f"INTERFACES: Final[dict[str, tuple[str, int, str]]] = {_literal(interfaces)}",
@@ -146,7 +146,7 @@ def reference(contract: Contract) -> str:
         "The headers in `device_api/include/device_api/` say the same beside each declaration.",
         "",
         "* **need**: an optional slot may be `NULL`; the host then takes another way.",
-        "* **thread**: `thread-safe` may be called from any thread at once; `sync: X`: one at a time for an X.",
+        "* **thread**: `thread-safe` may be called from any thread at once; `sync: X`: one at a time.",
         "* **order**: `none` has nothing to order, `host` is done on return, `stream` runs in stream order.",
         "* **zero**: `ok` means that zero sizes succeed and do nothing; `never` that the host passes none.",
         "",

@@ -34,7 +34,8 @@ def declare(contract: Contract) -> Any:
 
     ffi = cffi.FFI()
     constants = [f"#define {k} {v}" for k, v in contract.constants.items() if isinstance(v, int)]
-    ffi.cdef("\n".join([*constants, *contract.declarations]))
+    entry = f"const da_plugin *{contract.constants['DA_PLUGIN_ENTRY']}(const da_plugin_request *request);"
+    ffi.cdef("\n".join([*constants, *contract.declarations, entry]))
     ffi.set_source(MODULE, None)
     return ffi
 

@@ -1,0 +1,104 @@
+"""The libraries that this process has open, each once, by the identity of the file.
+
+A library that fails negotiation is closed and forgotten, so that a corrected file can be tried at once. One
+that has passed stays open for ever: its code may have threads, and unloading it has crashed more programs
+than it has helped. Plugins that have started are ended at exit, the last one first, each within a time
+limit. After a fork the child gets fresh locks; whether it may use a plugin is for the plugin to say.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+from pathlib import Path
+
+from device_api.errors import PluginLoadError
+from device_api.loading import library as libraries
+from device_api.loading.negotiate import negotiate
+from device_api.loading.plugin import Plugin
+from device_api.loading.records import Identity, identity_of
+
+SHUTDOWN_SECONDS = 5.0
+
+_log = logging.getLogger("device_api.loading")
+_lock = threading.Lock()  # guards the dictionaries; never held while a plugin's code runs
+_opening: dict[Identity, threading.Lock] = {}
+_plugins: dict[Identity, Plugin] = {}
+_started: list[Plugin] = []
+
+
+def open_library(path: str | os.PathLike[str]) -> Plugin:
+    """Opens, negotiates and validates one file; the same file gives the same plugin. It is not initialised.
+
+    Raises PluginLoadError, AbiMismatch. Threads that open one library at once wait for the first of them.
+    """
+    file = Path(os.path.abspath(path))
+    identity = identity_of(file)
+    if identity is None:
+        # Says "no such file" and the like; with no identity there is nothing to share.
+        libraries.open_now(file)
+        raise PluginLoadError("cannot load plugin", subject=file, why="it disappeared", path=str(file))
+    with _lock:
+        opening = _opening.setdefault(identity, threading.Lock())
+    with opening:
+        known = _plugins.get(identity)
+        if known is not None:
+            return known
+        handle = libraries.open_now(file)
+        try:
+            plugin = Plugin(negotiate(file, handle))
+        except BaseException:
+            libraries.close(handle)
+            raise
+        plugin.on_started = _note_started
+        with _lock:
+            _plugins[identity] = plugin
+        return plugin
+
+
+def opened() -> tuple[Plugin, ...]:
+    """The plugins that are open, in the order of opening."""
+    with _lock:
+        return tuple(_plugins.values())
+
+
+def _note_started(plugin: Plugin) -> None:
+    with _lock:
+        if not _started:
+            atexit.register(shutdown_all)
+        _started.append(plugin)
+
+
+def shutdown_all(seconds: float = SHUTDOWN_SECONDS) -> None:
+    """Ends every started plugin, the last one first; one that takes longer than `seconds` is left behind."""
+    while True:
+        with _lock:
+            if not _started:
+                return
+            plugin = _started.pop()
+        thread = threading.Thread(target=_shutdown, args=(plugin,), name=f"end of {plugin.name}", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        if thread.is_alive():
+            _log.warning("%s did not end within %g seconds and is left behind", plugin.path, seconds)
+
+
+def _shutdown(plugin: Plugin) -> None:
+    try:
+        plugin.shutdown()
+    except Exception as error:
+        _log.warning("%s", error)
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _opening.clear()
+    for plugin in _plugins.values():
+        plugin.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
