@@ -1,9 +1,9 @@
 """Fair timing of several ways to do one thing.
 
-All candidates are measured in the same run, interleaved: every round gives each of them one short slice, in an
-order that rotates, so that a change of clock speed or a busy neighbour hits all of them alike. A ratio is the
-median over rounds of (our slice / their slice), which is steadier than a ratio of two medians. This module
-knows nothing of device_api, NumPy or PyTorch, and asserts nothing: it measures.
+All candidates are measured in the same run, interleaved: every round gives each of them one short slice, in
+an order that rotates, so that a change of clock speed or a busy neighbour hits all of them alike. A ratio
+is the median over rounds of (our slice / their slice), which is steadier than a ratio of two medians. This
+module knows nothing of device_api, NumPy or PyTorch, and asserts nothing: it measures.
 
     ours = Candidate("a + b", {"a": a, "b": b})
     row = compare("add 16 float32", ours, {"numpy": Candidate("a + b", {"a": x, "b": y}), "torch": None})

@@ -1,9 +1,9 @@
 """The `device-api` application: which commands there are, and how errors become exit codes.
 
-Exit codes: 0 good, 1 failed, 2 wrong usage, 3 unavailable (a plugin or device that is not there or cannot be
-used). A typed error is one line on standard error, never a traceback; with `--json` it is also a document on
-standard output. Each command lives in a module of its own, which imports what it needs only when it runs, so that
-`device-api list` stays quick.
+Exit codes: 0 good, 1 failed, 2 wrong usage, 3 unavailable (a plugin or device that is not there or cannot
+be used). A typed error is one line on standard error, never a traceback; with `--json` it is also a
+document on standard output. Each command lives in a module of its own, which imports what it needs only
+when it runs, so that `device-api list` stays quick.
 """
 
 from __future__ import annotations

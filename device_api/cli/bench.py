@@ -1,7 +1,7 @@
 """`device-api bench`: how fast a device runs a few ops, beside NumPy on the host.
 
-Small tensors show the cost of a call, large ones the throughput. Device and NumPy are timed in turns, so that a busy
-machine slows both; the ratio is ours divided by NumPy's, the median over the turns.
+Small tensors show the cost of a call, large ones the throughput. Device and NumPy are timed in turns, so
+that a busy machine slows both; the ratio is ours divided by NumPy's, the median over the turns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from device_api.cli.output import print_json, print_table
 
 @dataclass(frozen=True)
 class Case:
-    """An op on tensors of one shape: the same work for the device and for NumPy, and the bytes it must move."""
+    """An op on tensors of one shape, for the device and for NumPy; `operands` are the tensors moved."""
 
     name: str
     shape: tuple[int, ...]

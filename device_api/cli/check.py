@@ -1,7 +1,8 @@
 """`device-api check`: is a device healthy, and if not, what to do.
 
-Each device is checked in a process of its own (health.py), because the point of the check is plugins that crash or
-hang: this process reads the stages as they pass, and blames the one that was running when the end came.
+Each device is checked in a process of its own (health.py), because the point of the check is plugins that
+crash or hang: this process reads the stages as they pass, and blames the one that was running when the end
+came.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from device_api.cli.output import bytes_text, print_json, print_table
 _UNAVAILABLE = frozenset({"PluginNotFound", "DeviceUnavailable", "PluginRefused", "InvalidDevice"})
 
 _REMEDIES = {
-    "manifest": "check the manifest's fields and that its library exists; `device-api list` shows what was found",
-    "library": "rebuild the plugin with the headers of `device-api include-dir`, and install its vendor libraries",
+    "manifest": "check the manifest and that its library exists; `device-api list` shows what was found",
+    "library": "rebuild the plugin with the headers of `device-api include-dir`; install the vendor libraries",
     "device": "check the driver and the permissions of the device; the vendor's own tool should list it",
     "memory": "run `device-api conformance` with --level runtime on the plugin: its copies are wrong",
-    "kernels": "run `device-api conformance` on the plugin: it names the kernel and gives a command that repeats it",
+    "kernels": "run `device-api conformance` on the plugin: it gives a command that repeats the fault",
 }
 
 
@@ -100,7 +101,7 @@ def _read_lines(stream: Any, put: Any) -> None:
 
 
 def _follow(health: Health, lines: queue.Queue[str | None], timeout: float) -> tuple[str, bool]:
-    """Reads stages until the child ends or its time is over; returns the running stage and whether it was over."""
+    """Reads stages until the child ends or its time is over; returns the stage, and whether time was over."""
     deadline = time.monotonic() + timeout
     running = "manifest"
     while True:

@@ -1,4 +1,5 @@
-"""`device-api conformance`: proves a plugin and writes the report. The suite itself is the package conformance."""
+"""`device-api conformance`: proves a plugin and writes the report. The suite itself is the package
+conformance."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The health check of one device, as a process of its own: `python -m device_api.cli.health DEVICE`.
 
-Prints one JSON line when a stage begins and one when it ends, so that whoever started the process (check.py) knows
-which stage was running when the plugin crashed or hung. It runs with fallback forbidden, by its environment, and
-compares every result with NumPy: a number that comes back was computed by the device.
+Prints one JSON line when a stage begins and one when it ends, so that whoever started the process
+(check.py) knows which stage was running when the plugin crashed or hung. It runs with fallback forbidden,
+by its environment, and compares every result with NumPy: a number that comes back was computed by the
+device.
 """
 
 from __future__ import annotations

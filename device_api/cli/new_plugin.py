@@ -1,8 +1,8 @@
 """`device-api new-plugin`: writes a vendor's project from the template.
 
-The template is one complete C project, plugins/template in the source tree and a folder beside this module in an
-installed package. Its names are replaced here; for C++ the same sources get another suffix, because they are valid
-C++ as they stand.
+The template is one complete C project, plugins/template in the source tree and a folder beside this module
+in an installed package. Its names are replaced here; for C++ the same sources get another suffix, because
+they are valid C++ as they stand.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def write_project(
     """
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} is no name for a plugin: it becomes a device type and a C identifier, so it must be a lower-case"
-            " letter followed by lower-case letters, digits or underscores, 63 at most"
+            f"{name!r} is no name for a plugin: it becomes a device type and a C identifier, so it must be a"
+            " lower-case letter followed by lower-case letters, digits or underscores, 63 at most"
         )
     if name in _TAKEN:
         raise ValueError(f"{name!r} is taken: choose a name that no shipped device or build target has")
@@ -68,7 +68,7 @@ def write_project(
         written.append(target)
     hint = folder / "local.cmake"
     hint.write_text(
-        "# Where the headers were when this project was written; true on this machine only, so not in version control.\n"
+        "# Where the headers were when this project was written. True on this machine only: keep it out of git.\n"
         f'set(device_api_local_hint "{paths.cmake_dir().as_posix()}")\n',
         encoding="utf-8",
     )

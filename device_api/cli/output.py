@@ -1,7 +1,7 @@
 """How commands print: a JSON document for programs, Rich tables for people.
 
-Rich is imported only when a table is printed, because it costs as much as everything else that `device-api list`
-does. This module knows nothing of plugins or devices.
+Rich is imported only when a table is printed, because it costs as much as everything else that `device-api
+list` does. This module knows nothing of plugins or devices.
 """
 
 from __future__ import annotations
