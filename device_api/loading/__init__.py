@@ -1,16 +1,24 @@
-"""Finding, judging and opening plugins. Nothing here opens a library before a device type is used."""
+"""Finding, judging and opening plugins. Nothing here opens a library before a device type is used.
+
+The names below are imported when they are first asked for: a program that only computes on the CPU at
+hand should not pay for JSON, hashing and child processes when it imports the package.
+"""
 
 from __future__ import annotations
 
-import os
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from device_api.loading.child import ProbeResult, probe
-from device_api.loading.instances import open_library, shutdown_all
-from device_api.loading.plugin import Plugin
-from device_api.loading.records import PluginRecord
-from device_api.loading.registry import REGISTRY
+if TYPE_CHECKING:
+    from device_api.loading.child import ProbeResult, probe
+    from device_api.loading.host import HostServices
+    from device_api.loading.instances import open_library, shutdown_all
+    from device_api.loading.plugin import Plugin
+    from device_api.loading.records import PluginRecord
+    from device_api.loading.registry import find_record, load_plugin, plugin_records, register_plugin
 
 __all__ = [
+    "HostServices",
     "Plugin",
     "PluginRecord",
     "ProbeResult",
@@ -23,32 +31,25 @@ __all__ = [
     "shutdown_all",
 ]
 
-
-def register_plugin(path: str | os.PathLike[str], *, sha256: str | None = None) -> PluginRecord:
-    """Adds a plugin by the path of its library or manifest; nothing is opened.
-
-    `sha256` pins the library's digest (64 hexadecimal digits): another content is refused when it is loaded.
-    Raises PluginLoadError, ManifestError.
-    """
-    return REGISTRY.register(path, sha256=sha256)
-
-
-def plugin_records() -> tuple[PluginRecord, ...]:
-    """Every plugin found, sorted by device type, with what is wrong with it; nothing is opened or imported."""
-    return REGISTRY.records()
-
-
-def find_record(device_type: str) -> PluginRecord:
-    """The plugin of a device type. Raises PluginNotFound, DuplicateDeviceType, PluginRefused; opens
-    nothing.
-    """
-    return REGISTRY.find(device_type)
+_MODULES = {
+    "HostServices": "host",
+    "Plugin": "plugin",
+    "PluginRecord": "records",
+    "ProbeResult": "child",
+    "find_record": "registry",
+    "load_plugin": "registry",
+    "open_library": "instances",
+    "plugin_records": "registry",
+    "probe": "child",
+    "register_plugin": "registry",
+    "shutdown_all": "instances",
+}
 
 
-def load_plugin(device_type: str) -> Plugin:
-    """Opens the plugin of a device type at first use; later calls give the same object. It is not
-    initialised.
-
-    Raises what `find_record` raises, PluginLoadError and AbiMismatch.
-    """
-    return REGISTRY.load(device_type)
+def __getattr__(name: str) -> object:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

@@ -54,7 +54,7 @@ def unusable(path: Path) -> str | None:
 
 
 def mismatch(path: Path) -> str | None:
-    """What the file is instead of a library for this process; None when it looks right or nothing is known."""
+    """What the file is instead of a library for this process; None when nothing is wrong or known."""
     if sys.platform in ("win32", "darwin"):
         return None
     try:

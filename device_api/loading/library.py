@@ -67,7 +67,9 @@ def _explained(path: Path, detail: str) -> PluginLoadError:
             "cannot load plugin",
             subject=path,
             why=f"{why} (linker: {detail})",
-            remedy="Install the build of the plugin for this machine.",
+            remedy="Install the build of the plugin for this machine."
+            if "built for" in why
+            else "Give the path of the plugin's shared library.",
             path=str(path),
             detail=detail,
         )

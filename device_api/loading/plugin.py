@@ -209,7 +209,7 @@ class Plugin:
             return out[0]
 
     def properties(self, index: int) -> dict[str, Any]:
-        """The facts of device `index` under the names of da_device_properties, texts as str ("" when NULL)."""
+        """The facts of device `index`, named as in da_device_properties; texts as str ("" when NULL)."""
         handle = self.open_device(index)
         out = self.ffi.new("da_device_properties *")
         out.struct_size = self.ffi.sizeof("da_device_properties")

@@ -194,3 +194,30 @@ REGISTRY = Registry()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=REGISTRY.after_fork)
+
+
+def register_plugin(path: str | os.PathLike[str], *, sha256: str | None = None) -> PluginRecord:
+    """Adds a plugin by the path of its library or manifest; nothing is opened.
+
+    `sha256` pins the library's digest (64 hexadecimal digits): another content is refused when it is loaded.
+    Raises PluginLoadError, ManifestError.
+    """
+    return REGISTRY.register(path, sha256=sha256)
+
+
+def plugin_records() -> tuple[PluginRecord, ...]:
+    """Every plugin found, sorted by device type, with what is wrong with it; opens and imports nothing."""
+    return REGISTRY.records()
+
+
+def find_record(device_type: str) -> PluginRecord:
+    """The plugin of a device type. Raises PluginNotFound, DuplicateDeviceType, PluginRefused; opens nothing."""
+    return REGISTRY.find(device_type)
+
+
+def load_plugin(device_type: str) -> Plugin:
+    """Opens the plugin of a device type at first use; later calls give the same object. It is not initialised.
+
+    Raises what `find_record` raises, PluginLoadError and AbiMismatch.
+    """
+    return REGISTRY.load(device_type)
