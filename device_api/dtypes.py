@@ -105,7 +105,9 @@ def code(dtype: DTypeLike) -> int:
     else:
         found = _CODES.get(np.dtype(dtype))
     if found is None:
-        raise TypeError(f"{dtype!r} is not an element type of devices; these are: {', '.join(NAMES.values())}")
+        raise TypeError(
+            f"{dtype!r} is not an element type of devices; these are: {', '.join(NAMES.values())}"
+        )
     return found
 
 

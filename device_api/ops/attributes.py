@@ -1,9 +1,10 @@
 """Attribute tuples as the bytes of the C structs in ops.h.
 
 Every struct opens with its size and an extension pointer; then come the attributes that a kernel sees, in
-the order of the op's entry, each in fields of eight bytes; one that may be absent follows a flag. Lists and texts live outside the struct: their
-field is a pointer, written here as a relocation, a place in the struct and the bytes that it shall point at.
-The layout follows from the op set alone; this module knows no device and no tensor.
+the order of the op's entry, each in fields of eight bytes; one that may be absent follows a flag. Lists and
+texts live outside the struct: their field is a pointer, written here as a relocation, a place in the struct
+and the bytes that it shall point at. The layout follows from the op set alone; this module knows no device
+and no tensor.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def scalar_bytes(value: Any, code: int) -> bytes:
     if isinstance(value, int) and code in dtypes.INTEGER:
         limits = np.iinfo(dtype)
         if not limits.min <= value <= limits.max:
-            raise OverflowError(f"{value} does not fit {dtype.name}, which holds {limits.min} to {limits.max}")
+            raise OverflowError(
+                f"{value} does not fit {dtype.name}, which holds {limits.min} to {limits.max}"
+            )
     if isinstance(value, float) and code in dtypes.INTEGER and not value.is_integer():
         raise AttributeValueError("a fraction does not fit", subject=f"{value} as {dtype.name}", value=value)
     with np.errstate(over="ignore"):

@@ -23,6 +23,7 @@ from device_api.ops.assembly import RecordedStep, Target
 from device_api.ops.attributes import offsets, pack, scalar_bytes
 from device_api.ops.binding import bind_call
 from device_api.ops.emission import emit_kernel
+from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import RULES, TensorSpec
 from device_api.ops.symbols import Ref, RunTimeScalar, Storage
 from device_api.ops.views import Layout, normalize_axes, normalize_axis
@@ -78,12 +79,12 @@ class Builder:
         """A 0-d tensor of a Python number: a constant, or one element filled when the plan runs."""
         if not isinstance(value, RunTimeScalar):
             tensor = constant(self.device, code, scalar_bytes(value, code))
-            return Ref(self, Storage("constant", tensor=tensor, scalar=value), code, Layout((), ()))
+            return Ref(self, Storage("constant", tensor=tensor, number=value), code, Layout((), ()))
         key = (value.index, code)
         if key not in self._scalars:
             ref = self.temporary(code, ())
             self._fill(ref, value)
-            ref.storage.scalar = value
+            ref.storage.number = value
             self._scalars[key] = ref
         return self._scalars[key]
 
@@ -102,7 +103,7 @@ class Builder:
     def copy_into(self, source: Ref, target: Ref) -> None:
         """Records the copy, with conversion, of one tensor to another of its shape."""
         spec = BY_NAME["copy"]
-        number = source.storage.scalar
+        number = source.storage.number
         if number is not None and target.layout.is_contiguous and self._fill(target, number):
             return
         if not self._native(spec, [source], [target], {"T": source.code, "U": target.code}, {}):
@@ -119,7 +120,9 @@ class Builder:
             for kernel in selection.candidates(self.device, spec, {"T": target.code})
         )
 
-    def step(self, target: Target, inputs: Sequence[Ref | None], outputs: Sequence[Ref], **facts: Any) -> None:
+    def step(
+        self, target: Target, inputs: Sequence[Ref | None], outputs: Sequence[Ref], **facts: Any
+    ) -> None:
         """Records one step as it is."""
         self.steps.append(RecordedStep(target, list(inputs), list(outputs), **facts))
 
@@ -149,6 +152,20 @@ class Builder:
             else:
                 self._on_host(spec, refs, targets, attributes)
         return targets
+
+    def _converted(self, spec: OpSpec, inputs: Sequence[Operand]) -> tuple[list[Ref | None], dict[str, int]]:
+        """The inputs as tensors of the dtypes that the op's promotion gives them, and its type variables."""
+        inputs = [each.item() if isinstance(each, np.generic) else each for each in inputs]
+        binding = bind_types(spec, [_promotable(each) for each in inputs])
+        refs: list[Ref | None] = []
+        for operand, code in zip(inputs, binding.inputs, strict=True):
+            if operand is None or code is None:
+                refs.append(None)
+            elif isinstance(operand, Ref):
+                refs.append(self.cast(operand, code))
+            else:
+                refs.append(self.scalar(operand, code))
+        return refs, dict(binding.types)
 
     def _native(
         self,
@@ -199,12 +216,10 @@ class Builder:
         """Records that the op runs on the CPU, or raises: the CPU itself has nowhere to fall back to."""
         names = [dtypes.NAMES[ref.code] for ref in refs if ref is not None]
         claimed = dtypes.names(selection.claimed_dtypes(self.device, spec.name))
-        if reason is None:
-            reason = (
-                f"no kernel for {', '.join(names) or dtypes.NAMES[targets[0].code]} (it has {', '.join(claimed)})"
-                if claimed
-                else "no kernel and no composition"
-            )
+        if reason is None and claimed:
+            wanted = ", ".join(names) or dtypes.NAMES[targets[0].code]
+            reason = f"no kernel for {wanted}; there are kernels for {', '.join(claimed)}"
+        reason = reason or "no kernel and no composition"
         if self.device.type == fallback.HOST_TYPE:
             raise UnsupportedOp(
                 f"{spec.name} does not run on {self.device.name}",
@@ -220,6 +235,13 @@ class Builder:
             raise fallback.forbidden(spec, self.device, names, reason, claimed)
         values = tuple(attributes[each.name] for each in spec.attributes)
         self.step(fallback.host_step(spec, self.device, values, names, reason, claimed), refs, targets)
+
+
+def _promotable(operand: Operand) -> TensorSpec | type | bool | int | float | complex | None:
+    """An operand as the promotion rules see it."""
+    if isinstance(operand, Ref):
+        return TensorSpec(operand.shape, operand.code)
+    return operand.kind if isinstance(operand, RunTimeScalar) else operand
 
 
 def _counted_axes(

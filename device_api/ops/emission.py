@@ -106,7 +106,7 @@ def emit_kernel(
 
 
 def _small_first(layouts: Sequence[Layout], leading: int) -> list[Layout]:
-    """Moves the smallest dimensions to the front, all operands alike, so that slicing them gives few slices."""
+    """Moves the smallest dimensions to the front, all operands alike: slicing them gives few slices."""
     order = sorted(range(len(layouts[0].shape)), key=lambda axis: layouts[0].shape[axis])
     chosen = sorted(order[:leading])
     axes = [*chosen, *(axis for axis in range(len(layouts[0].shape)) if axis not in chosen)]

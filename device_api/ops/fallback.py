@@ -21,8 +21,9 @@ from typing import Any, Literal, cast
 from device_api import _core
 from device_api.errors import AttributeValueError, FallbackForbidden
 from device_api.loading import environment
-from device_api.opset.spec import OpSpec
 from device_api.ops._table import BY_NAME
+from device_api.ops.views import Layout
+from device_api.opset.spec import OpSpec
 from device_api.runtime.devices import device as open_device
 
 Policy = Literal["error", "warn", "allow"]
@@ -119,7 +120,9 @@ def _checked_ops(names: Iterable[str], source: str) -> frozenset[str]:
             raise AttributeValueError(
                 "the deny list names what is no op",
                 subject=f"{name!r} in {source}",
-                remedy=f"Did you mean {', '.join(near)}?" if near else "Op names are those of the op reference.",
+                remedy=f"Did you mean {', '.join(near)}?"
+                if near
+                else "Op names are those of the op reference.",
                 argument=source,
                 value=name,
             )
@@ -146,7 +149,9 @@ def reset_fallback_report() -> None:
         _counts.clear()
 
 
-def forbidden(spec: OpSpec, device: _core.Device, dtypes: Sequence[str], reason: str) -> FallbackForbidden:
+def forbidden(
+    spec: OpSpec, device: _core.Device, dtypes: Sequence[str], reason: str, available: Sequence[str]
+) -> FallbackForbidden:
     """The error of the policy "error"."""
     return FallbackForbidden(
         f"{spec.name} would run on the CPU, which the fallback policy forbids",
@@ -156,18 +161,28 @@ def forbidden(spec: OpSpec, device: _core.Device, dtypes: Sequence[str], reason:
         op=spec.name,
         device=device.name,
         dtypes=tuple(dtypes),
+        available=tuple(available),
     )
 
 
 def host_step(
-    spec: OpSpec, device: _core.Device, attributes: tuple[Any, ...], dtypes: Sequence[str], reason: str
+    spec: OpSpec,
+    device: _core.Device,
+    attributes: tuple[Any, ...],
+    dtypes: Sequence[str],
+    reason: str,
+    available: Sequence[str],
 ) -> Callable[[list[_core.Tensor | None], list[_core.Tensor], tuple[Any, ...]], None]:
-    """A program step that runs an op on the CPU: inputs go there, results come back into the outputs."""
+    """A program step that runs an op on the CPU: inputs go there, results come back into the outputs.
+
+    It needs nothing of the device but copies of bytes: a strided operand travels with all that lies between
+    its first and its last element.
+    """
 
     def run(inputs: list[_core.Tensor | None], outputs: list[_core.Tensor], _: tuple[Any, ...]) -> None:
         rule = policy()
         if rule == "error":
-            raise forbidden(spec, device, dtypes, reason)
+            raise forbidden(spec, device, dtypes, reason, available)
         first = _count(spec.name, device.name, reason)
         if first and rule == "warn":
             warnings.warn(
@@ -176,10 +191,10 @@ def host_step(
         recording = _core.set_grad_enabled(False)
         try:
             host = open_device(HOST_TYPE)
-            moved = tuple(None if tensor is None else _moved(tensor, host) for tensor in inputs)
+            moved = tuple(None if tensor is None else _fetched(tensor, host) for tensor in inputs)
             made = _core.dispatch(spec.id, moved, attributes, None, host)
             for result, output in zip(made if isinstance(made, tuple) else (made,), outputs, strict=True):
-                _core.copy_bytes(_packed(result), output)
+                _returned(result, output, host)
         finally:
             _core.set_grad_enabled(recording)
 
@@ -193,14 +208,30 @@ def _count(op: str, device: str, reason: str) -> bool:
         return _counts[key] == 1
 
 
-def _moved(tensor: _core.Tensor, host: _core.Device) -> _core.Tensor:
-    target = _core.empty(host, tensor.dtype_code, tensor.shape)
-    _core.copy_bytes(tensor, target)
-    return target
+def _range(tensor: _core.Tensor) -> tuple[_core.Tensor, Layout]:
+    """The memory from the first to the last element as a contiguous tensor, and the layout inside it."""
+    layout = Layout(tensor.shape, tensor.strides)
+    low, high = layout.extent
+    place = tensor.byte_offset + low * tensor.itemsize
+    return _core.view(tensor, tensor.dtype_code, (high - low,), (1,), place), layout._replace(offset=-low)
 
 
-def _packed(tensor: _core.Tensor) -> _core.Tensor:
-    if tensor.is_contiguous:
-        return tensor
-    packed: _core.Tensor = _core.dispatch(BY_NAME["copy"].id, (tensor,), (None,))
-    return packed
+def _fetched(tensor: _core.Tensor, host: _core.Device) -> _core.Tensor:
+    span, layout = _range(tensor)
+    copy = _core.empty(host, tensor.dtype_code, span.shape)
+    _core.copy_bytes(span, copy)
+    offset = layout.offset * copy.itemsize if tensor.size else 0
+    return _core.view(copy, copy.dtype_code, layout.shape, layout.strides, offset)
+
+
+def _returned(result: _core.Tensor, output: _core.Tensor, host: _core.Device) -> None:
+    copy = BY_NAME["copy"].id
+    if output.is_contiguous:
+        packed = result if result.is_contiguous else _core.dispatch(copy, (result,), (None,), None, host)
+        _core.copy_bytes(packed, output)
+        return
+    around = _fetched(output, host)
+    _core.dispatch(copy, (result,), (None,), around, host)
+    span, _ = _range(output)
+    source = _core.view(around, around.dtype_code, span.shape, (1,), 0)
+    _core.copy_bytes(source, span)

@@ -42,9 +42,7 @@ def candidates(device: _core.Device, spec: OpSpec, bound: Mapping[str, int]) -> 
 
 def claims(kernel: _core.Kernel, codes: Sequence[int | None]) -> bool:
     """Whether a kernel's dtype sets hold these codes, one per type variable; None leaves one open."""
-    return all(
-        code is None or kernel.dtypes[place] >> code & 1 for place, code in enumerate(codes)
-    )
+    return all(code is None or kernel.dtypes[place] >> code & 1 for place, code in enumerate(codes))
 
 
 def claimed_dtypes(device: _core.Device, op: str) -> frozenset[int]:

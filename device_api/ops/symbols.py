@@ -21,23 +21,25 @@ if TYPE_CHECKING:
 Scalar = bool | int | float | complex
 
 
-@dataclass(slots=True, eq=False)
-class Storage:
-    """A place in memory. `kind` is "input", "out", "temp" or "constant"; `index` is the position of an input
-    or out argument; `bytes` is the size of a temporary; `tensor` is the constant itself."""
-
-    kind: str
-    index: int = -1
-    bytes: int = 0
-    tensor: Tensor | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class RunTimeScalar:
     """A Python number among a call's inputs. Its kind is known to the plan, its value only when it runs."""
 
     index: int
     kind: type
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """A place in memory. `kind` is "input", "out", "temp" or "constant"; `index` is the position of an input
+    or out argument; `bytes` is the size of a temporary; `tensor` is the constant itself. `number` is known
+    for a place that holds one number only."""
+
+    kind: str
+    index: int = -1
+    bytes: int = 0
+    tensor: Tensor | None = None
+    number: RunTimeScalar | Scalar | None = None
 
 
 class Recorder(Protocol):

@@ -99,11 +99,13 @@ class Layout(NamedTuple):
 
     @property
     def may_overlap_itself(self) -> bool:
-        """Whether two indices may name one element. Never says no wrongly; interleaved strides count as yes."""
+        """Whether two indices may name one element. A no is certain; interleaved strides count as yes."""
         if self.size <= 1:
             return False
         reach = 0
-        moving = ((abs(stride), size) for size, stride in zip(self.shape, self.strides, strict=True) if size > 1)
+        moving = (
+            (abs(stride), size) for size, stride in zip(self.shape, self.strides, strict=True) if size > 1
+        )
         for stride, size in sorted(moving):
             if stride <= reach:
                 return True
@@ -120,9 +122,7 @@ class Layout(NamedTuple):
                 argument="axes",
                 ndim=len(self.shape),
             )
-        return Layout(
-            tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes), self.offset
-        )
+        return Layout(tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes), self.offset)
 
     def broadcast(self, shape: Sequence[int], op: str = "broadcast_to") -> Layout:
         """Sizes of one stretched, and dimensions added in front, both with stride 0."""
@@ -254,12 +254,3 @@ def resolve_shape(shape: Sequence[int], size: int, op: str = "reshape") -> tuple
             shapes=(tuple(shape),),
         )
     return filled
-
-
-def squeeze_strides(layout: Layout) -> Layout:
-    """The same layout with the row-major strides where a size of one makes the stride meaningless."""
-    usual = contiguous_strides(layout.shape)
-    strides = tuple(
-        u if n == 1 else s for n, s, u in zip(layout.shape, layout.strides, usual, strict=True)
-    )
-    return Layout(layout.shape, strides, layout.offset)

@@ -188,7 +188,7 @@ def opened_devices() -> tuple[_core.Device, ...]:
 
 
 def get_device() -> _core.Device:
-    """The device of this thread: what `set_device` or `default_device` chose here, else the process default."""
+    """The device of this thread: what `set_device` or `default_device` chose, else the process default."""
     return _current.device or get_default_device()
 
 

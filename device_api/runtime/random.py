@@ -37,5 +37,9 @@ def set_random_state(state: tuple[int, int], device: DeviceLike | None = None) -
 def _check(name: str, value: int) -> None:
     if not 0 <= value < _SEEDS:
         raise AttributeValueError(
-            f"{name} out of range", subject=value, why="it is an integer in [0, 2**64)", argument=name, value=value
+            f"{name} out of range",
+            subject=value,
+            why="it is an integer in [0, 2**64)",
+            argument=name,
+            value=value,
         )

@@ -1,0 +1,169 @@
+"""The plan hook: what dispatch calls when it meets a call it has no program for.
+
+The call's tensors become symbolic inputs, the builder records the op, and the recorded steps become a native
+program. Here too is the handling of `out=`: what may be given, whether a result can be written straight into
+it, and how memory that inputs and outputs share stays harmless. A plan sees shapes, strides, dtypes, the
+kinds of Python numbers and the attributes; never a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from device_api import _core, dtypes
+from device_api.errors import DeviceMismatch, DTypeError, ShapeError
+from device_api.ops._table import OPS
+from device_api.ops.assembly import Aliases, assemble, drop_dead, redirect
+from device_api.ops.binding import bind_attributes
+from device_api.ops.builder import Builder, Operand
+from device_api.ops.symbols import Ref, RunTimeScalar, Storage
+from device_api.ops.views import Layout
+from device_api.opset.spec import OpSpec
+
+
+def plan(
+    op: int,
+    device: _core.Device,
+    inputs: tuple[Any, ...],
+    attributes: tuple[Any, ...],
+    out: tuple[_core.Tensor, ...] | None,
+) -> _core.Program:
+    """The program of one call. Raises the typed errors of shapes, dtypes, axes, attributes and devices."""
+    spec = OPS[op]
+    builder = Builder(device)
+    operands = [_symbol(builder, index, each) for index, each in enumerate(inputs)]
+    results = builder.lower(spec, operands, bind_attributes(spec, attributes))
+    if spec.level != "view" or out is not None:
+        results = _owned(builder, results)
+    if out is None:
+        return assemble(device, spec.name, drop_dead(builder.steps, results), results)
+    targets = _checked_out(spec, builder, device, results, out)
+    aliases = aliases_between(inputs, out)
+    steps = drop_dead(builder.steps, results)
+    for result, target in zip(results, targets, strict=True):
+        if not redirect(steps, result, target, aliases):
+            builder.steps = steps
+            builder.copy_into(result, target)
+    return assemble(device, spec.name, steps, targets)
+
+
+def _symbol(builder: Builder, index: int, value: Any) -> Operand:
+    if value is None:
+        return None
+    if isinstance(value, _core.Tensor):
+        return Ref(builder, Storage("input", index), value.dtype_code, Layout(value.shape, value.strides))
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return RunTimeScalar(index, kind)
+    raise TypeError(f"{value!r} is neither a tensor nor a Python number")
+
+
+def _owned(builder: Builder, results: Sequence[Ref]) -> list[Ref]:
+    """Results with memory of their own: what lies in an input, a constant or another result is copied."""
+    owned: list[Ref] = []
+    taken: set[int] = set()
+    for ref in results:
+        whole = ref.storage.bytes == ref.size * dtypes.ITEM_SIZES[ref.code]
+        plain = ref.storage.kind == "temp" and ref.storage.number is None
+        if not plain or not whole or ref.layout.may_overlap_itself or id(ref.storage) in taken:
+            ref = builder.packed(ref)
+        taken.add(id(ref.storage))
+        owned.append(ref)
+    return owned
+
+
+def _checked_out(
+    spec: OpSpec,
+    builder: Builder,
+    device: _core.Device,
+    results: Sequence[Ref],
+    out: Sequence[_core.Tensor],
+) -> list[Ref]:
+    """The out tensors as symbols, once shape, dtype and device are known to fit."""
+    if len(out) != len(results):
+        raise ShapeError(
+            f"{spec.name} has {len(results)} result(s)",
+            subject=f"out has {len(out)}",
+            op=spec.name,
+            argument="out",
+        )
+    targets = []
+    for index, (tensor, result) in enumerate(zip(out, results, strict=True)):
+        if tensor.device != device:
+            raise DeviceMismatch(
+                f"{spec.name} cannot write to another device",
+                subject=f"out is on {tensor.device}, the operands on {device}",
+                remedy="Give out on the device of the operands.",
+                op=spec.name,
+                argument="out",
+                devices=(str(tensor.device), str(device)),
+            )
+        if tensor.shape != result.shape:
+            raise ShapeError(
+                f"{spec.name} cannot write its result to out",
+                subject=f"result {result.shape}, out {tensor.shape}",
+                why="out is never stretched",
+                remedy=f"Give out the shape {result.shape}.",
+                op=spec.name,
+                argument="out",
+                shapes=(result.shape, tensor.shape),
+            )
+        if tensor.dtype_code != result.code:
+            names = (dtypes.NAMES[result.code], dtypes.NAMES[tensor.dtype_code])
+            raise DTypeError(
+                f"{spec.name} cannot write its result to out",
+                subject=f"result {names[0]}, out {names[1]}",
+                why="writing converts nothing",
+                remedy=f"Give an out of {names[0]}, or convert the operands first.",
+                op=spec.name,
+                argument="out",
+                dtypes=names,
+            )
+        layout = Layout(tensor.shape, tensor.strides)
+        if layout.may_overlap_itself:
+            raise ShapeError(
+                f"{spec.name} cannot write to out",
+                subject=f"shape {tensor.shape}, strides {tensor.strides}",
+                why="several of its elements are one place in memory, as after broadcasting",
+                remedy="Give a tensor with memory for each element.",
+                op=spec.name,
+                argument="out",
+                shapes=(tensor.shape,),
+            )
+        targets.append(Ref(builder, Storage("out", index), tensor.dtype_code, layout))
+    return targets
+
+
+def aliases_between(inputs: Sequence[Any], out: Sequence[_core.Tensor]) -> Aliases:
+    """Which inputs share memory with which out tensors, exactly or partly."""
+    aliases = Aliases()
+    for position, target in enumerate(out):
+        for index, tensor in enumerate(inputs):
+            if not isinstance(tensor, _core.Tensor) or not _overlap(tensor, target):
+                continue
+            same = (
+                tensor.dtype_code == target.dtype_code
+                and tensor.shape == target.shape
+                and tensor.strides == target.strides
+                and _place(tensor) == _place(target)
+            )
+            (aliases.exact if same else aliases.partial).add((position, index))
+    return aliases
+
+
+def _place(tensor: _core.Tensor) -> tuple[int, int]:
+    return _core.data_handle(tensor), tensor.byte_offset
+
+
+def _overlap(one: _core.Tensor, other: _core.Tensor) -> bool:
+    """Whether the ranges of memory from first to last element meet."""
+    if one.device != other.device or _core.data_handle(one) != _core.data_handle(other):
+        return False
+    (low, high), (first, last) = _range(one), _range(other)
+    return low < last and first < high
+
+
+def _range(tensor: _core.Tensor) -> tuple[int, int]:
+    low, high = Layout(tensor.shape, tensor.strides).extent
+    return tensor.byte_offset + low * tensor.itemsize, tensor.byte_offset + high * tensor.itemsize
