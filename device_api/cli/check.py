@@ -27,7 +27,7 @@ _UNAVAILABLE = frozenset({"PluginNotFound", "DeviceUnavailable", "PluginRefused"
 
 _REMEDIES = {
     "manifest": "check the manifest and that its library exists; `device-api list` shows what was found",
-    "library": "rebuild the plugin with the headers of `device-api include-dir`; install the vendor libraries",
+    "library": "rebuild the plugin with the headers of `device-api include-dir`; install its libraries",
     "device": "check the driver and the permissions of the device; the vendor's own tool should list it",
     "memory": "run `device-api conformance` with --level runtime on the plugin: its copies are wrong",
     "kernels": "run `device-api conformance` on the plugin: it gives a command that repeats the fault",

@@ -68,7 +68,7 @@ def write_project(
         written.append(target)
     hint = folder / "local.cmake"
     hint.write_text(
-        "# Where the headers were when this project was written. True on this machine only: keep it out of git.\n"
+        "# Where the headers were when this project was written. True on this machine only: not for git.\n"
         f'set(device_api_local_hint "{paths.cmake_dir().as_posix()}")\n',
         encoding="utf-8",
     )
