@@ -1,7 +1,9 @@
-"""What `import device_api` adds to `import numpy`, and what `device-api list` costs: whole processes, interleaved.
+"""What `import device_api` adds to `import numpy`, and what `device-api list` costs: whole processes,
+interleaved.
 
-The rows' peer is NumPy: the time of a process that imports NumPy alone. The summary has the difference, which is
-what a user of NumPy pays for device_api, and the libraries of plugins that the import has mapped: none.
+The rows' peer is NumPy: the time of a process that imports NumPy alone. The summary has the difference,
+which is what a user of NumPy pays for device_api, and the libraries of plugins that the import has mapped:
+none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Throughput of ops on larger arrays, beside NumPy and PyTorch on the same numbers.
 
-Each row is one op on one shape, float32 unless the name says otherwise. PyTorch runs with as many threads as it
-chooses, like device_api; NumPy as it is. Where a peer has no such op (softmax in NumPy), it is written as its users
-write it.
+Each row is one op on one shape, float32 unless the name says otherwise. PyTorch runs with as many threads
+as it chooses, like device_api; NumPy as it is. Where a peer has no such op (softmax in NumPy), it is
+written as its users write it.
 """
 
 from __future__ import annotations
