@@ -14,6 +14,7 @@ import struct
 import sys
 from pathlib import Path
 
+_PT_LOAD = 1
 _MACHINES = {
     3: "x86 (32-bit)",
     8: "MIPS",
@@ -50,7 +51,29 @@ def unusable(path: Path) -> str | None:
         return "the file is empty"
     if not os.access(path, os.R_OK):
         return "this process may not read it"
-    return None
+    return "the file is cut off" if _is_cut_off(path, status.st_size) else None
+
+
+def _is_cut_off(path: Path, size: int) -> bool:
+    """Whether a segment lies beyond the end of the file: mapped by the linker, touching it is fatal."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        if head[:4] != b"\x7fELF":
+            return False
+        if len(head) < 64:
+            return True
+        if head[4] != 2 or head[5] != (1 if sys.byteorder == "little" else 2):
+            return False  # of another kind, which the linker refuses by itself
+        offset, entry, count = struct.unpack("=Q", head[32:40])[0], *struct.unpack("=HH", head[54:58])
+        file.seek(offset)
+        table = file.read(entry * count)
+    if len(table) < entry * count or entry < 56:
+        return True
+    for at in range(0, len(table), entry):
+        kind, start, length = struct.unpack_from("=I4xQ16xQ", table, at)
+        if kind == _PT_LOAD and start + length > size:
+            return True
+    return False
 
 
 def mismatch(path: Path) -> str | None:
@@ -67,8 +90,6 @@ def mismatch(path: Path) -> str | None:
             if head.startswith(magic):
                 return f"it is {words}"
         return "it is a text file" if head.isascii() and head.decode().isprintable() else "it is no ELF file"
-    if len(head) < 20:
-        return "the file is cut off"
     order = "<" if head[5] == 1 else ">"
     kind, machine = struct.unpack(order + "HH", head[16:20])
     host = _HOST.get(platform.machine())

@@ -110,3 +110,18 @@ def choice(name: str, allowed: Collection[str], default: str) -> str:
         )
         return default
     return value
+
+
+def apply_log_level() -> None:
+    """Makes the package log to standard error from the level of DEVICE_API_LOG on, when that is set."""
+    level = choice("DEVICE_API_LOG", ("debug", "info", "warning", "error"), "")
+    if not level:
+        return
+    import logging
+
+    logger = logging.getLogger("device_api")
+    logger.setLevel(level.upper())
+    if not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
+        logger.addHandler(handler)

@@ -26,7 +26,33 @@ _log = logging.getLogger("device_api.loading")
 _lock = threading.Lock()  # guards the dictionaries; never held while a plugin's code runs
 _opening: dict[Identity, threading.Lock] = {}
 _plugins: dict[Identity, Plugin] = {}
-_started: list[Plugin] = []
+_started: list[_Ending] = []
+
+
+class _Ending:
+    """The end of one plugin, on a thread of its own so that it can be given up.
+
+    The thread waits from the start of the plugin, because Python starts none while it exits.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self.plugin = plugin
+        self._begin = threading.Event()
+        self._done = threading.Event()
+        threading.Thread(target=self._work, name=f"end of {plugin.name}", daemon=True).start()
+
+    def run(self, seconds: float) -> bool:
+        """Ends the plugin; False when that takes longer than `seconds`."""
+        self._begin.set()
+        return self._done.wait(seconds)
+
+    def _work(self) -> None:
+        self._begin.wait()
+        try:
+            self.plugin.shutdown()
+        except Exception as error:
+            _log.warning("%s", error)
+        self._done.set()
 
 
 def open_library(path: str | os.PathLike[str]) -> Plugin:
@@ -65,10 +91,11 @@ def opened() -> tuple[Plugin, ...]:
 
 
 def _note_started(plugin: Plugin) -> None:
+    ending = _Ending(plugin)
     with _lock:
         if not _started:
             atexit.register(shutdown_all)
-        _started.append(plugin)
+        _started.append(ending)
 
 
 def shutdown_all(seconds: float = SHUTDOWN_SECONDS) -> None:
@@ -77,25 +104,17 @@ def shutdown_all(seconds: float = SHUTDOWN_SECONDS) -> None:
         with _lock:
             if not _started:
                 return
-            plugin = _started.pop()
-        thread = threading.Thread(target=_shutdown, args=(plugin,), name=f"end of {plugin.name}", daemon=True)
-        thread.start()
-        thread.join(seconds)
-        if thread.is_alive():
-            _log.warning("%s did not end within %g seconds and is left behind", plugin.path, seconds)
-
-
-def _shutdown(plugin: Plugin) -> None:
-    try:
-        plugin.shutdown()
-    except Exception as error:
-        _log.warning("%s", error)
+            ending = _started.pop()
+        if not ending.run(seconds):
+            path = ending.plugin.path
+            _log.warning("%s did not end within %g seconds and is left behind", path, seconds)
 
 
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     _opening.clear()
+    _started.clear()  # what the parent started is the parent's to end
     for plugin in _plugins.values():
         plugin.after_fork()
 

@@ -93,7 +93,7 @@ class _Negotiation:
         entry_name = constants.DA_PLUGIN_ENTRY
         try:
             entry = getattr(self._library, entry_name)
-        except AttributeError as error:
+        except (AttributeError, self._ffi.error) as error:
             raise self._fault(
                 f"it does not export {entry_name}, so it is no plugin of device_api",
                 remedy="Give the path of a plugin, or export the symbol with DA_EXPORT.",

@@ -7,7 +7,7 @@ one bad plugin can be listed beside its neighbours instead of hiding them.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +32,7 @@ class PluginRecord:
     vendor: str | None = None
     version: str | None = None
     sha256: str | None = None
-    error: PluginError | None = None
+    error: PluginError | None = field(default=None, compare=False)
 
     @property
     def problem(self) -> str | None:

@@ -18,7 +18,7 @@ from device_api.errors import (
     PluginNotFound,
     PluginRefused,
 )
-from device_api.loading import child, instances, policy, search
+from device_api.loading import child, environment, instances, policy, search
 from device_api.loading.plugin import Plugin
 from device_api.loading.records import Identity, PluginRecord, identity_of
 
@@ -77,10 +77,13 @@ class Registry:
                 raise error
         available = sorted({r.device_type for r in records if r.device_type is not None and r.error is None})
         near = search.near_misses(device_type, available)
+        broken = [
+            f"{r.library} ({r.problem})" for r in records if r.device_type is None and r.error is not None
+        ]
         raise PluginNotFound(
             "no plugin offers device type",
             subject=repr(device_type),
-            why=f"available: {', '.join(available) or 'none'}",
+            why="; ".join([f"available: {', '.join(available) or 'none'}", *broken[:3]]),
             remedy=f"Did you mean {' or '.join(map(repr, near))}?"
             if near
             else "Install its plugin, or name its file in DEVICE_API_PLUGIN_PATH or register_plugin().",
@@ -139,14 +142,20 @@ class Registry:
         try:
             return self.find(device_type)
         except PluginNotFound:
-            asked = [self._ask(record) for record in self.records() if record.device_type is None]
+            asked = [self._ask(record) for record in self.records() if self._is_open_question(record)]
             if not any(asked):
                 raise
             return self.find(device_type)
 
+    @staticmethod
+    def _is_open_question(record: PluginRecord) -> bool:
+        """Whether only the library itself can say what it is; a select list may name what it will answer."""
+        refused = isinstance(record.error, PluginRefused) and record.error.rule == "select list"
+        return record.device_type is None and (record.error is None or refused)
+
     def _ask(self, record: PluginRecord) -> bool:
         key = self._key(record)
-        if key is None or record.error is not None:
+        if key is None:
             return False
         try:
             policy.require_trust(record)
@@ -191,6 +200,7 @@ class Registry:
 
 
 REGISTRY = Registry()
+environment.apply_log_level()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=REGISTRY.after_fork)
@@ -211,12 +221,15 @@ def plugin_records() -> tuple[PluginRecord, ...]:
 
 
 def find_record(device_type: str) -> PluginRecord:
-    """The plugin of a device type. Raises PluginNotFound, DuplicateDeviceType, PluginRefused; opens nothing."""
+    """The plugin of a device type. Opens nothing.
+
+    Raises PluginNotFound, DuplicateDeviceType, PluginRefused, or the fault of the only plugin of that type.
+    """
     return REGISTRY.find(device_type)
 
 
 def load_plugin(device_type: str) -> Plugin:
-    """Opens the plugin of a device type at first use; later calls give the same object. It is not initialised.
+    """Opens the plugin of a device type at first use; later calls give the same object, not initialised.
 
     Raises what `find_record` raises, PluginLoadError and AbiMismatch.
     """

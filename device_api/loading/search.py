@@ -34,7 +34,7 @@ def find(registered: Iterable[PluginRecord] = ()) -> list[PluginRecord]:
         # A manifest says more than a bare path to the same library.
         if known is None or (known.device_type is None and record.device_type is not None):
             digest = None if known is None else known.sha256
-            found[key] = replace(record, sha256=record.sha256 or digest)
+            found[key] = replace(record, sha256=digest or record.sha256)
     return list(found.values())
 
 
