@@ -24,7 +24,7 @@ def command(
         return
     print_table(
         "Plugins",
-        ("device type", "vendor", "version", "from", "library", "problem"),
+        ("device type", "vendor", "version", "from", "library"),
         [
             (
                 record.device_type or "?",
@@ -32,11 +32,13 @@ def command(
                 record.version or "",
                 record.origin,
                 str(record.library),
-                record.problem or "",
             )
             for record in records
         ],
     )
+    for record in records:
+        if record.problem is not None:
+            print(f"{record.device_type or record.library}: {record.problem}")
 
 
 def _document(record: PluginRecord) -> dict[str, object]:

@@ -7,6 +7,7 @@ list` does. This module knows nothing of plugins or devices.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 
 
@@ -27,7 +28,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    # In a pipe there is no width to fit: a path that is folded cannot be searched or copied.
+    Console(width=None if sys.stdout.isatty() else 400).print(table)
 
 
 def bytes_text(count: int) -> str:
