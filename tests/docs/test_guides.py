@@ -16,7 +16,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def script_of(page: str) -> str:
-    """The blocks of a page as one bash script. A Python block begins with those before it, for their names."""
+    """The blocks of a page as one bash script. A Python block starts with the ones before it, for names."""
     lines = ["set -euo pipefail"]
     python = ""
     for language, body in _BLOCK.findall(page):
