@@ -1,0 +1,257 @@
+# Devices and their kernels as Python sees them.
+
+@cython.final
+cdef class Kernel:
+    """One kernel that a device offers; `dtypes` are sets of dtype codes, one for each type variable."""
+
+    cdef readonly int index
+    cdef readonly str op
+    cdef readonly tuple dtypes
+    cdef readonly unsigned long long flags
+    cdef readonly int priority
+    cdef readonly bint has_supports
+
+    def __repr__(self):
+        return f"Kernel({self.index}, {self.op!r}, dtypes={self.dtypes}, flags={self.flags})"
+
+
+cdef Kernel _kernel(int index, const ce.da_kernel *entry):
+    cdef Kernel kernel = Kernel.__new__(Kernel)
+    kernel.index = index
+    kernel.op = entry.op.decode("utf-8", "replace")
+    kernel.dtypes = (entry.dtypes[0], entry.dtypes[1], entry.dtypes[2], entry.dtypes[3])
+    kernel.flags = entry.flags
+    kernel.priority = entry.priority
+    kernel.has_supports = entry.supports != NULL
+    return kernel
+
+
+@cython.final
+cdef class Device:
+    """One opened device. Equal to its name ("npu:0") and, for index 0, to its bare type ("npu")."""
+
+    cdef ce.EngineDevice *engine
+    cdef readonly str type
+    cdef readonly int index
+    cdef readonly str name
+    cdef readonly object properties
+    cdef readonly tuple kernels
+    cdef readonly int owner
+    cdef object __weakref__
+
+    def __init__(self, str type not None, int index, handle, tables, errors, properties):
+        """Wraps an opened device.
+
+        handle: address of the da_device. tables: interface name ("memory", "kernel", "device", and optionally
+        "stream", "random") to address of its table. errors: address of the da_error_interface.
+        PluginFailed when the plugin cannot list its kernels or make a stream.
+        """
+        if self.engine != NULL:
+            raise TypeError("a Device is initialised once")
+        cdef ce.Tables found
+        cdef ce.da_dl_device place
+        cdef ce.Failure *failure
+        cdef ce.EngineDevice *made
+        missing = [name for name in ("memory", "kernel", "device") if not tables.get(name)]
+        if missing or not errors:
+            raise ValueError(f"the addresses of {missing or 'the error table'} are needed")
+        found.memory = <const ce.da_memory_interface *> <uintptr_t> tables["memory"]
+        found.kernel = <const ce.da_kernel_interface *> <uintptr_t> tables["kernel"]
+        found.device = <const ce.da_device_interface *> <uintptr_t> tables["device"]
+        found.stream = <const ce.da_stream_interface *> <uintptr_t> (tables.get("stream") or 0)
+        found.random = <const ce.da_random_interface *> <uintptr_t> (tables.get("random") or 0)
+        place.type = properties.get("dl_device_type") or 12
+        place.id = index
+        self.type = type
+        self.index = index
+        self.name = f"{type}:{index}"
+        self.properties = properties
+        self.owner = os.getpid()
+        # Never freed: plugins stay loaded, and tensors and programs may outlive this object.
+        made = new ce.EngineDevice(
+            <ce.da_device *> <uintptr_t> handle, found, <const ce.da_error_interface *> <uintptr_t> errors,
+            place, properties.get("allocation_alignment") or 0,
+        )
+        with nogil:
+            failure = made.open()
+        if failure != NULL:
+            self.engine = made
+            error = _exception(failure, self, None, None, None)
+            self.engine = NULL
+            raise error
+        self.kernels = tuple([_kernel(i, made.kernels()[i]) for i in range(made.kernels().size())])
+        self.engine = made
+
+    @property
+    def handle(self):
+        """Address of the plugin's da_device."""
+        _check(self)
+        return <uintptr_t> self.engine.handle()
+
+    @property
+    def synchronous(self):
+        """True when every call is finished as it returns."""
+        _check(self)
+        return self.engine.synchronous()
+
+    @property
+    def deterministic(self):
+        """Kernels are asked for the same bits from the same inputs."""
+        _check(self)
+        return self.engine.deterministic
+
+    @deterministic.setter
+    def deterministic(self, bint value):
+        _check(self)
+        self.engine.deterministic = value
+
+    @property
+    def memory_limit(self):
+        """Bytes that may be held from the plugin; 0: no limit."""
+        _check(self)
+        return self.engine.allocator.limit()
+
+    @memory_limit.setter
+    def memory_limit(self, uint64_t limit):
+        _check(self)
+        self.engine.allocator.set_limit(limit)
+
+    def supports(self, int kernel, inputs, outputs, bytes attributes, relocations=()):
+        """Asks a kernel whether it takes these operands; true for kernels that have no opinion."""
+        _check(self)
+        return _supports(self, kernel, inputs, outputs, attributes, relocations)
+
+    def synchronize(self):
+        """Waits for all work; raises what failed meanwhile, also what the plugin reported on its own."""
+        cdef ce.Failure *failure
+        _check(self)
+        with nogil:
+            failure = self.engine.synchronize()
+        deliver_log()
+        if failure != NULL:
+            _raise(failure, self)
+
+    def memory_stats(self):
+        """Bytes and counts: allocated (in live tensors and running kernels), reserved (held from the plugin), ..."""
+        _check(self)
+        cdef ce.PoolStatistics pool = self.engine.pool.statistics()
+        cdef ce.AllocatorStatistics allocator = self.engine.allocator.statistics()
+        return {
+            "allocated": pool.allocated,
+            "peak_allocated": pool.peak_allocated,
+            "reserved": allocator.reserved,
+            "peak_reserved": allocator.peak_reserved,
+            "allocations": pool.allocations,
+            "frees": pool.frees,
+            "binned": pool.cached,
+            "plugin_allocations": allocator.plugin_allocations,
+            "plugin_frees": allocator.plugin_frees,
+            "retries": allocator.retries,
+        }
+
+    def reset_peak_memory_stats(self):
+        """Peaks start again from the present values."""
+        _check(self)
+        self.engine.pool.reset_peak()
+        self.engine.allocator.reset_peak()
+
+    def empty_cache(self):
+        """Gives memory that no tensor uses back to the plugin; returns the number of bytes."""
+        _check(self)
+        return _release_cached(self)
+
+    def kernel_runs(self):
+        """Launches of native kernels since the last reset: op name to count."""
+        _check(self)
+        cdef cpp_map[string, uint64_t] runs = self.engine.kernel_runs()
+        return {item.first.decode("utf-8", "replace"): item.second for item in runs}
+
+    def reset_kernel_runs(self):
+        _check(self)
+        self.engine.reset_kernel_runs()
+
+    def manual_seed(self, seed):
+        """Restarts the random numbers of the device at offset 0 of stream `seed` (taken modulo 2**64)."""
+        _check(self)
+        self.engine.random.seed = operator.index(seed) & 0xFFFFFFFFFFFFFFFF
+        self.engine.random.offset = 0
+
+    def random_state(self):
+        """(seed, offset); the offset counts blocks of four 32-bit words."""
+        _check(self)
+        return (self.engine.random.seed, self.engine.random.offset)
+
+    def set_random_state(self, uint64_t seed, uint64_t offset):
+        _check(self)
+        self.engine.random.seed = seed
+        self.engine.random.offset = offset
+
+    def retire(self):
+        """No plugin function is called for this device from now on; for use right before the plugin's shutdown."""
+        if self.engine != NULL:
+            self.engine.retire()
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if isinstance(other, str):
+            return other == self.name or (self.index == 0 and other == self.type)
+        return NotImplemented
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        return f"device({self.name!r})"
+
+    def __reduce__(self):
+        raise TypeError(f"{self.name} cannot be pickled: send its name instead")
+
+
+cdef object _release_cached(Device device):
+    cdef ce.Failure *failure
+    cdef uint64_t released = 0
+    device.engine.pool.flush()
+    with nogil:
+        failure = device.engine.release_cached(&released)
+    if failure != NULL:
+        _raise(failure, device)
+    return released
+
+
+cdef int _make_room(Device device) except -1:
+    """Memory ran out: lets go of what only garbage and caches hold."""
+    device.engine.allocator.count_retry()
+    gc.collect()
+    _release_cached(device)
+    return 0
+
+
+cdef ce.Storage *_new_storage(Device device, uint64_t size, str op) except NULL:
+    """A new storage with one reference; the slow way when the pool has none ready."""
+    cdef ce.Storage *storage = device.engine.pool.take(size)
+    cdef ce.Block *block = NULL
+    cdef ce.Failure *failure
+    cdef uint64_t rounded
+    cdef int attempt
+    if storage != NULL:
+        return storage
+    if size > <uint64_t> INT64_MAX // 2:
+        raise _errors.DeviceOutOfMemory(
+            "not enough memory", subject=device.name, why=f"{size} bytes asked",
+            remedy="No device has that much.", device=device.name, requested=size,
+        )
+    rounded = device.engine.allocator.round(size)
+    for attempt in range(2):
+        with nogil:
+            failure = device.engine.allocator.allocate(rounded, device.engine.stream(), &block)
+        if failure == NULL:
+            return device.engine.pool.adopt(block)
+        if failure.code != ce.OUT_OF_MEMORY or attempt == 1:
+            break
+        del failure
+        _make_room(device)
+    _raise(failure, device, op, None, size)

@@ -1,0 +1,93 @@
+// One opened device: the plugin's interface tables, its kernels, its stream, its memory and its random state.
+//
+// A device lives until the process ends, because plugins are never unloaded and tensors may outlive
+// everything else. It never looks inside the plugin's handles.
+#ifndef DEVICE_API_CORE_DEVICE_HPP
+#define DEVICE_API_CORE_DEVICE_HPP
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "allocator.hpp"
+#include "device_api/device.h"
+#include "device_api/kernel.h"
+#include "device_api/random.h"
+#include "device_api/stream.h"
+#include "failure.hpp"
+#include "process.hpp"
+#include "storage.hpp"
+
+namespace device_api {
+
+struct Tables {
+  const da_memory_interface *memory;
+  const da_kernel_interface *kernel;
+  const da_device_interface *device;
+  const da_stream_interface *stream;  // nullptr: synchronous
+  const da_random_interface *random;  // may be nullptr
+};
+
+struct RandomState {
+  uint64_t seed;
+  uint64_t offset;  // in blocks of four words
+};
+
+class Program;
+
+class Device {
+ public:
+  Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
+         uint64_t alignment);
+
+  // Reads the kernel list and makes the stream. May call the plugin.
+  Failure *open();
+
+  da_device *handle() const { return handle_; }
+  const Tables &tables() const { return tables_; }
+  const da_error_interface *errors() const { return errors_; }
+  da_dl_device place() const { return place_; }
+  da_stream *stream() const { return stream_; }
+  bool synchronous() const { return tables_.stream == nullptr; }
+  const std::vector<const da_kernel *> &kernels() const { return kernels_; }
+
+  // False in a forked child and after `retire`: then no plugin function may be called.
+  bool usable() const { return usable_ && birth_ == fork_generation.load(std::memory_order_relaxed); }
+  bool forked() const { return birth_ != fork_generation.load(std::memory_order_relaxed); }
+  void retire() { usable_ = false; }
+
+  // Waits for all work and gives what failed meanwhile.
+  Failure *synchronize();
+  // After `pool.flush()`: returns what no tensor uses to the plugin.
+  Failure *release_cached(uint64_t *out_bytes);
+  // Free and total bytes as the plugin sees them, or zeros.
+  void memory_info(uint64_t *out_free, uint64_t *out_total);
+
+  // Host lock: which programs exist, for counting.
+  void add_program(Program *program);
+  void remove_program(Program *program);
+  std::map<std::string, uint64_t> kernel_runs() const;
+  void reset_kernel_runs();
+
+  Allocator allocator;
+  StoragePool pool;
+  RandomState random{0, 0};
+  bool deterministic = false;
+
+ private:
+  da_device *handle_;
+  Tables tables_;
+  const da_error_interface *errors_;
+  da_dl_device place_;
+  da_stream *stream_ = nullptr;
+  const uint32_t birth_ = fork_generation.load();
+  bool usable_ = true;
+  std::vector<const da_kernel *> kernels_;
+  Program *programs_ = nullptr;
+  std::map<std::string, uint64_t> past_runs_;  // of programs that no longer exist
+};
+
+}  // namespace device_api
+
+#endif

@@ -1,0 +1,241 @@
+// Programs: the steps that one call of an op, or a whole graph, runs, with their memory plan.
+//
+// Everything that can be known once is computed when the program is built: descriptors, attribute blocks, the
+// states of kernels. A run copies the descriptors of a step to the stack, puts the addresses in, and calls.
+// There is one executor; a step that is no kernel (a Python function) is run by whoever drives the frame.
+#ifndef DEVICE_API_CORE_PROGRAM_HPP
+#define DEVICE_API_CORE_PROGRAM_HPP
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "layout.hpp"
+
+namespace device_api {
+
+enum class SlotKind : int32_t { input, out, output, temp, constant };
+
+struct Slot {
+  SlotKind kind;
+  uint64_t value;  // input and out: position; output: bytes, rounded; temp: offset in the arena
+  StorageRef constant;
+  uint64_t constant_start = 0;  // byte offset in the constant's handle
+  int64_t lowest = 0;           // bytes from the slot's start that operands and results reach
+  int64_t highest = 0;
+};
+
+struct Operand {
+  bool present;
+  uint32_t slot;
+  uint64_t byte_offset;
+  LayoutRef layout;
+};
+
+enum class StepKind : int32_t { kernel, random, external };
+
+struct Step {
+  StepKind kind;
+  bool skipped;    // all outputs are empty
+  uint32_t first;  // operand
+  uint32_t input_count;
+  uint32_t output_count;
+  const da_kernel *kernel;
+  void *state;
+  uint64_t random_blocks;
+  uint64_t random_before;  // blocks drawn by earlier steps
+  std::vector<uint64_t> attributes;
+  std::vector<std::vector<uint64_t>> pointed;  // what relocated pointers point at
+  int32_t scalar_input;                        // -1: none
+  uint32_t scalar_index;                       // in the frame
+  uint32_t scalar_word;                        // where in `attributes`
+  int32_t scalar_dtype;
+};
+
+struct Place {
+  void *handle;
+  uint64_t offset;
+};
+
+// One run. Lives on the stack of the caller; bigger programs take memory from the heap.
+class Frame {
+ public:
+  Frame() = default;
+  ~Frame() { clear(); }
+  Frame(const Frame &) = delete;
+  Frame &operator=(const Frame &) = delete;
+
+  // Host lock. Readies the frame and fills what needs no inputs; returns the bytes of the first block that
+  // the pool could not serve at once, or 0. After serving it with `supply` (takes the reference), call
+  // `resume`.
+  inline uint64_t start(Program *program);
+  inline uint64_t resume();
+  inline void supply(Storage *storage);
+  inline void bind(uint32_t slot, Storage *storage, uint64_t start);
+  // Drops the references that the frame owns: outputs that nobody took, and the arena.
+  inline void clear();
+
+  Program *program = nullptr;
+  Storage *arena = nullptr;
+  Place *places = nullptr;
+  Storage **storages = nullptr;
+  Element *scalars = nullptr;
+  uint64_t random_seed = 0;
+  uint64_t random_offset = 0;
+
+ private:
+  static constexpr uint32_t kInline = 12;
+  static constexpr uint32_t kInlineScalars = 2;
+  uint32_t next_slot_ = 0;
+  Place inline_places_[kInline];
+  Storage *inline_storages_[kInline];
+  Element inline_scalars_[kInlineScalars];
+  std::vector<Place> many_places_;
+  std::vector<Storage *> many_storages_;
+  std::vector<Element> many_scalars_;
+};
+
+class Program {
+ public:
+  // Host lock.
+  Program(Device *device, std::string op);
+  // `retire` first; calls `release` of kernels, so better without the host lock.
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  // Building. The binding has checked slots, dtypes and sizes.
+  Slot *add_slot(SlotKind kind, uint64_t value);
+  void add_operand(bool present, uint32_t slot, uint64_t byte_offset, LayoutRef layout);
+  Step *add_step(StepKind kind, uint32_t kernel, uint32_t input_count, uint32_t output_count);
+  void set_attributes(Step *step, const char *bytes, uint64_t size);
+  bool relocate(Step *step, uint64_t offset, const char *bytes, uint64_t size);
+  bool set_scalar(Step *step, int32_t input, uint64_t offset, int32_t dtype);
+  void add_result(uint32_t slot, uint64_t byte_offset, LayoutRef layout);
+  // Calls `prepare` of each kernel. May call the plugin for long: without the host lock.
+  Failure *prepare();
+  // Counts as existing from now on, until `retire`. Host lock.
+  void finish();
+  void retire();
+
+  // Runs steps [first, last), none of them external; a failure names its step.
+  Failure *run(Frame *frame, uint64_t first, uint64_t last) noexcept;
+  // The first external step at or after `from`, or the number of steps.
+  uint64_t next_external(uint64_t from) const;
+  void count_runs(std::map<std::string, uint64_t> *totals) const;
+  // Says which tensors a step works on: "inputs float32(4, 4), ...; outputs ...".
+  std::string describe(uint64_t step) const;
+  const char *step_op(uint64_t step) const;
+
+  Device *device;
+  std::string op;
+  std::vector<Slot> slots;
+  std::vector<Operand> operands;
+  std::vector<Step> steps;
+  std::vector<Operand> results;
+  uint64_t arena_bytes = 0;
+  uint32_t output_slots = 0;
+  uint32_t external_count = 0;
+  uint32_t scalar_count = 0;
+  uint64_t random_total = 0;
+  bool leaves_lock = false;  // long or blocking: run without the host lock
+  uint64_t runs = 0;
+  Program *next = nullptr;
+  Program *previous = nullptr;
+
+ private:
+  Failure *run_kernel(const Step &step, Frame *frame);
+  Failure *run_random(const Step &step, Frame *frame);
+
+  std::vector<da_tensor> descriptors_;
+  bool listed_ = false;
+};
+
+// Fills a descriptor for `layout` without data.
+void describe_tensor(const Device &device, const Layout *layout, da_tensor *out);
+
+// Asks a kernel whether it takes these tensors (nullptr entries: absent).
+Failure *kernel_supports(const Device &device, const da_kernel *kernel, const std::vector<Operand> &inputs,
+                         const std::vector<Operand> &outputs, const void *attributes, bool *out_supported);
+
+inline uint64_t Frame::start(Program *of) {
+  program = of;
+  const size_t count = of->slots.size();
+  places = inline_places_;
+  storages = inline_storages_;
+  if (count > kInline) {
+    many_places_.resize(count);
+    many_storages_.resize(count);
+    places = many_places_.data();
+    storages = many_storages_.data();
+  }
+  scalars = inline_scalars_;
+  if (of->scalar_count > kInlineScalars) {
+    many_scalars_.resize(of->scalar_count);
+    scalars = many_scalars_.data();
+  }
+  for (size_t i = 0; i < count; ++i) storages[i] = nullptr;
+  if (of->random_total != 0) {
+    random_seed = of->device->random.seed;
+    random_offset = of->device->random.offset;
+    of->device->random.offset += of->random_total;
+  }
+  return resume();
+}
+
+inline uint64_t Frame::resume() {
+  if (program->arena_bytes != 0 && arena == nullptr) {
+    arena = program->device->pool.take(program->arena_bytes);
+    if (arena == nullptr) return program->arena_bytes;
+  }
+  const uint32_t count = static_cast<uint32_t>(program->slots.size());
+  for (; next_slot_ < count; ++next_slot_) {
+    const Slot &slot = program->slots[next_slot_];
+    if (slot.kind == SlotKind::output) {
+      if (storages[next_slot_] == nullptr) {
+        storages[next_slot_] = program->device->pool.take(slot.value);
+        if (storages[next_slot_] == nullptr) return slot.value;
+      }
+      places[next_slot_] = Place{storages[next_slot_]->handle, storages[next_slot_]->offset};
+    } else if (slot.kind == SlotKind::temp) {
+      storages[next_slot_] = arena;
+      places[next_slot_] = Place{arena->handle, arena->offset + slot.value};
+    } else if (slot.kind == SlotKind::constant) {
+      storages[next_slot_] = slot.constant.get();
+      places[next_slot_] = Place{slot.constant->handle, slot.constant_start};
+    }
+  }
+  return 0;
+}
+
+inline void Frame::supply(Storage *storage) {
+  if (program->arena_bytes != 0 && arena == nullptr) {
+    arena = storage;
+  } else {
+    storages[next_slot_] = storage;
+  }
+}
+
+inline void Frame::bind(uint32_t slot, Storage *storage, uint64_t start) {
+  storages[slot] = storage;
+  places[slot] = Place{storage->handle, start};
+}
+
+inline void Frame::clear() {
+  if (program == nullptr) return;
+  if (program->output_slots != 0) {
+    for (size_t i = 0; i < program->slots.size(); ++i) {
+      if (program->slots[i].kind == SlotKind::output && storages[i] != nullptr)
+        StorageRef(std::exchange(storages[i], nullptr));
+    }
+  }
+  if (arena != nullptr) StorageRef(std::exchange(arena, nullptr));
+  program = nullptr;
+}
+
+}  // namespace device_api
+
+#endif

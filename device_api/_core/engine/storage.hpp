@@ -1,0 +1,124 @@
+// Storages: the reference-counted memory behind tensors, and the pool that recycles small ones.
+//
+// Most tensors of eager code are small and die soon. The pool keeps their blocks, storage object included, in
+// bins of one exact size each, so that making the next one is a list pop. Everything here belongs to the host
+// lock; the allocator below has its own.
+#ifndef DEVICE_API_CORE_STORAGE_HPP
+#define DEVICE_API_CORE_STORAGE_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "allocator.hpp"
+
+namespace device_api {
+
+class StoragePool;
+
+struct Storage {
+  uint64_t references;
+  void *handle;
+  uint64_t offset;   // of the block in its handle
+  uint64_t bytes;    // rounded: what the block holds
+  uint64_t version;  // raised by every write that a user can see
+  StoragePool *pool;
+  Block *block;   // nullptr: somebody else owns the memory
+  Storage *next;  // in a bin
+  void (*release_external)(void *owner);
+  void *owner;
+};
+
+class StorageRef {
+ public:
+  StorageRef() = default;
+  // Takes over one reference.
+  explicit StorageRef(Storage *storage) : storage_(storage) {}
+  StorageRef(const StorageRef &other) : storage_(other.storage_) {
+    if (storage_ != nullptr) ++storage_->references;
+  }
+  StorageRef(StorageRef &&other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
+  StorageRef &operator=(StorageRef other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  inline ~StorageRef();
+  Storage *get() const { return storage_; }
+  Storage *operator->() const { return storage_; }
+
+ private:
+  Storage *storage_ = nullptr;
+};
+
+struct PoolStatistics {
+  uint64_t allocated;  // bytes in live storages and in scratch memory of running kernels
+  uint64_t peak_allocated;
+  uint64_t allocations;
+  uint64_t frees;
+  uint64_t cached;  // bytes waiting in bins
+};
+
+class StoragePool {
+ public:
+  StoragePool(Allocator *allocator, da_stream *const *stream) : allocator_(allocator), stream_(stream) {}
+
+  void prepare(uint64_t granularity);
+
+  // One reference to a new storage, or nullptr when the bin is empty: then `acquire_block` and `adopt`.
+  Storage *take(uint64_t bytes) {
+    const uint64_t bin = bytes == 0 ? 0 : (bytes - 1) / granularity_;
+    if (bin >= bins_.size()) return nullptr;
+    Storage *storage = bins_[bin];
+    if (storage == nullptr) return nullptr;
+    bins_[bin] = storage->next;
+    cached_ -= storage->bytes;
+    begin(storage);
+    return storage;
+  }
+  // Wraps a block of this pool's allocator.
+  Storage *adopt(Block *block);
+  // Wraps memory that somebody else owns; `release` is called once, when the last tensor has gone.
+  Storage *adopt_external(void *handle, uint64_t offset, uint64_t bytes, void (*release)(void *),
+                          void *owner);
+  // The last reference has gone.
+  void give_back(Storage *storage);
+  // Returns all cached blocks to the allocator.
+  void flush();
+
+  // Scratch of a running kernel counts as allocated too. [thread-safe]
+  void count_scratch(int64_t bytes);
+
+  PoolStatistics statistics() const;
+  void reset_peak() { peak_.store(live()); }
+
+ private:
+  void begin(Storage *storage) {
+    storage->references = 1;
+    storage->version = 0;
+    ++allocations_;
+    storage_bytes_ += storage->bytes;
+    const uint64_t now = live();
+    if (now > peak_.load(std::memory_order_relaxed)) peak_.store(now, std::memory_order_relaxed);
+  }
+  uint64_t live() const { return storage_bytes_ + scratch_bytes_.load(std::memory_order_relaxed); }
+
+  Allocator *allocator_;
+  da_stream *const *stream_;
+  uint64_t granularity_ = 64;
+  std::vector<Storage *> bins_;
+  uint64_t cached_ = 0;
+  uint64_t storage_bytes_ = 0;
+  uint64_t allocations_ = 0;
+  uint64_t frees_ = 0;
+  std::atomic<uint64_t> scratch_bytes_{0};
+  std::atomic<uint64_t> peak_{0};
+};
+
+inline StorageRef::~StorageRef() {
+  if (storage_ != nullptr && --storage_->references == 0) storage_->pool->give_back(storage_);
+}
+
+}  // namespace device_api
+
+#endif

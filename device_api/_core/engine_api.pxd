@@ -1,0 +1,302 @@
+# What the binding uses of the C++ engine.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.map cimport map as cpp_map
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+
+cdef extern from "device_api/device_api.h" nogil:
+    const int MAX_RANK "DA_MAX_RANK"
+    const int OUT_OF_MEMORY "DA_STATUS_OUT_OF_MEMORY"
+    const int UNIMPLEMENTED "DA_STATUS_UNIMPLEMENTED"
+    const int TIMEOUT "DA_STATUS_TIMEOUT"
+    const int DEVICE_LOST "DA_STATUS_DEVICE_LOST"
+    const int OUT_OF_RANGE "DA_STATUS_OUT_OF_RANGE"
+    const int BOOL "DA_BOOL"
+    const int UINT32 "DA_UINT32"
+
+    ctypedef struct da_device:
+        pass
+    ctypedef struct da_stream:
+        pass
+    ctypedef struct da_error_interface:
+        pass
+    ctypedef struct da_memory_interface:
+        pass
+    ctypedef struct da_kernel_interface:
+        pass
+    ctypedef struct da_device_interface:
+        pass
+    ctypedef struct da_stream_interface:
+        pass
+    ctypedef struct da_random_interface:
+        pass
+    ctypedef struct da_host:
+        pass
+    ctypedef struct da_dl_device:
+        int32_t type
+        int32_t id
+    ctypedef struct da_kernel:
+        const char *op
+        uint64_t dtypes[4]
+        uint64_t flags
+        int32_t priority
+        void *supports
+
+
+cdef extern from "failure.hpp" namespace "device_api" nogil:
+    const int FORKED "device_api::kForked"
+    cppclass Failure:
+        int32_t code
+        string entry
+        string message
+        int64_t step
+
+
+cdef extern from "process.hpp" namespace "device_api" nogil:
+    void watch_forks()
+    void close_process()
+
+
+cdef extern from "dtype.hpp" namespace "device_api" nogil:
+    struct Element:
+        pass
+    cpp_bool known_dtype(int64_t)
+    uint32_t item_size(int32_t)
+    const char *dtype_name(int32_t)
+    cpp_bool is_integer(int32_t)
+    cpp_bool is_signed_integer(int32_t)
+    cpp_bool is_floating(int32_t)
+    cpp_bool is_complex(int32_t)
+    Element encode_real(int32_t, double)
+    Element encode_complex(int32_t, double, double)
+    cpp_bool encode_signed(int32_t, int64_t, Element *)
+    cpp_bool encode_unsigned(int32_t, uint64_t, Element *)
+
+
+cdef extern from "layout.hpp" namespace "device_api" nogil:
+    struct Layout:
+        int32_t dtype
+        int32_t rank
+        int64_t elements
+        int64_t lowest
+        int64_t highest
+        cpp_bool contiguous
+        cpp_bool self_overlapping
+        int64_t *shape
+        int64_t *strides
+        uint64_t bytes()
+    cppclass LayoutRef:
+        LayoutRef()
+        LayoutRef(const LayoutRef &)
+        Layout *get()
+    enum LayoutProblem "device_api::LayoutProblem":
+        PROBLEM_NONE "device_api::LayoutProblem::none"
+        PROBLEM_RANK "device_api::LayoutProblem::rank"
+        PROBLEM_NEGATIVE "device_api::LayoutProblem::negative"
+        PROBLEM_OVERFLOW "device_api::LayoutProblem::overflow"
+    LayoutProblem intern_layout(int32_t, int32_t, const int64_t *, const int64_t *, LayoutRef *) except +
+
+
+cdef extern from "allocator.hpp" namespace "device_api" nogil:
+    struct Block:
+        pass
+    struct AllocatorStatistics:
+        uint64_t reserved
+        uint64_t peak_reserved
+        uint64_t plugin_allocations
+        uint64_t plugin_frees
+        uint64_t retries
+    cppclass Allocator:
+        uint64_t round(uint64_t)
+        Failure *allocate(uint64_t, da_stream *, Block **) except +
+        AllocatorStatistics statistics()
+        void reset_peak()
+        void count_retry()
+        uint64_t limit()
+        void set_limit(uint64_t)
+
+
+cdef extern from "storage.hpp" namespace "device_api" nogil:
+    struct Storage:
+        uint64_t references
+        void *handle
+        uint64_t offset
+        uint64_t bytes
+        uint64_t version
+    cppclass StorageRef:
+        StorageRef()
+        StorageRef(Storage *)
+        Storage *get()
+    struct PoolStatistics:
+        uint64_t allocated
+        uint64_t peak_allocated
+        uint64_t allocations
+        uint64_t frees
+        uint64_t cached
+    cppclass StoragePool:
+        Storage *take(uint64_t)
+        Storage *adopt(Block *) except +
+        void flush() except +
+        PoolStatistics statistics()
+        void reset_peak()
+
+
+cdef extern from "tensor.hpp" namespace "device_api" nogil:
+    cppclass TensorState:
+        TensorState()
+        LayoutRef layout
+        StorageRef storage
+        uint64_t start
+        void share(const LayoutRef &, Storage *, uint64_t)
+    uint64_t alias_class "(uint64_t) device_api::alias_class" (const TensorState &, const TensorState &)
+
+
+cdef extern from "device.hpp" namespace "device_api" nogil:
+    struct Tables:
+        const da_memory_interface *memory
+        const da_kernel_interface *kernel
+        const da_device_interface *device
+        const da_stream_interface *stream
+        const da_random_interface *random
+    struct RandomState:
+        uint64_t seed
+        uint64_t offset
+    cppclass EngineDevice "device_api::Device":
+        EngineDevice(da_device *, const Tables &, const da_error_interface *, da_dl_device, uint64_t) except +
+        Failure *open() except +
+        da_device *handle()
+        da_stream *stream()
+        cpp_bool synchronous()
+        const vector[const da_kernel *] &kernels()
+        cpp_bool usable()
+        cpp_bool forked()
+        void retire()
+        Failure *synchronize() except +
+        Failure *release_cached(uint64_t *) except +
+        void memory_info(uint64_t *, uint64_t *) except +
+        cpp_map[string, uint64_t] kernel_runs() except +
+        void reset_kernel_runs()
+        Allocator allocator
+        StoragePool pool
+        RandomState random
+        cpp_bool deterministic
+
+
+cdef extern from "program.hpp" namespace "device_api" nogil:
+    enum SlotKind "device_api::SlotKind":
+        SLOT_INPUT "device_api::SlotKind::input"
+        SLOT_OUT "device_api::SlotKind::out"
+        SLOT_OUTPUT "device_api::SlotKind::output"
+        SLOT_TEMP "device_api::SlotKind::temp"
+        SLOT_CONSTANT "device_api::SlotKind::constant"
+    enum StepKind "device_api::StepKind":
+        STEP_KERNEL "device_api::StepKind::kernel"
+        STEP_RANDOM "device_api::StepKind::random"
+        STEP_EXTERNAL "device_api::StepKind::external"
+    cppclass Slot:
+        SlotKind kind
+        uint64_t value
+        StorageRef constant
+        uint64_t constant_start
+        int64_t lowest
+        int64_t highest
+    cppclass Operand:
+        Operand()
+        cpp_bool present
+        uint32_t slot
+        uint64_t byte_offset
+        LayoutRef layout
+    cppclass Step:
+        StepKind kind
+        cpp_bool skipped
+        uint32_t first
+        uint32_t input_count
+        uint32_t output_count
+        uint64_t random_blocks
+        vector[uint64_t] attributes
+        int32_t scalar_input
+        uint32_t scalar_index
+        int32_t scalar_dtype
+    struct Place:
+        void *handle
+        uint64_t offset
+    cppclass Frame:
+        Frame()
+        uint64_t start(EngineProgram *) except +
+        uint64_t resume()
+        void supply(Storage *)
+        void bind(uint32_t, Storage *, uint64_t)
+        void clear()
+        Place *places
+        Storage **storages
+        Element *scalars
+    cppclass EngineProgram "device_api::Program":
+        EngineProgram(EngineDevice *, string) except +
+        Slot *add_slot(SlotKind, uint64_t) except +
+        void add_operand(cpp_bool, uint32_t, uint64_t, LayoutRef) except +
+        Step *add_step(StepKind, uint32_t, uint32_t, uint32_t) except +
+        void set_attributes(Step *, const char *, uint64_t) except +
+        cpp_bool relocate(Step *, uint64_t, const char *, uint64_t) except +
+        cpp_bool set_scalar(Step *, int32_t, uint64_t, int32_t) except +
+        void add_result(uint32_t, uint64_t, LayoutRef) except +
+        Failure *prepare() except +
+        void finish()
+        void retire() except +
+        Failure *run(Frame *, uint64_t, uint64_t)
+        uint64_t next_external(uint64_t)
+        string describe(uint64_t) except +
+        const char *step_op(uint64_t)
+        vector[Slot] slots
+        vector[Operand] operands
+        vector[Step] steps
+        vector[Operand] results
+        uint64_t arena_bytes
+        uint32_t external_count
+        uint32_t scalar_count
+        uint64_t random_total
+        cpp_bool leaves_lock
+        uint64_t runs
+    Failure *kernel_supports(const EngineDevice &, const da_kernel *, const vector[Operand] &,
+                             const vector[Operand] &, const void *, cpp_bool *) except +
+
+
+cdef extern from "plan_table.hpp" namespace "device_api" nogil:
+    cppclass PlanEntry:
+        PlanEntry()
+        uint64_t hash
+        vector[uint64_t] words
+        vector[LayoutRef] layouts
+        void *attributes
+        void *program
+    cppclass PlanTable:
+        PlanTable(size_t) except +
+        @staticmethod
+        uint64_t hash(const uint64_t *, size_t, uint64_t)
+        size_t first_position(uint64_t)
+        PlanEntry *find(uint64_t, const uint64_t *, size_t, size_t *)
+        PlanEntry *insert(PlanEntry *) except +
+        vector[PlanEntry *] clear() except +
+        size_t size()
+        uint64_t generation()
+
+
+cdef extern from "transfer.hpp" namespace "device_api" nogil:
+    cppclass Range:
+        Range()
+        void *handle
+        uint64_t offset
+    Failure *write_to_device(EngineDevice *, Range, const void *, uint64_t) except +
+    Failure *read_from_device(EngineDevice *, Range, void *, uint64_t) except +
+    Failure *copy_between(EngineDevice *, Range, EngineDevice *, Range, uint64_t) except +
+
+
+cdef extern from "host.hpp" namespace "device_api" nogil:
+    cppclass LogLine:
+        int32_t level
+        string text
+    const da_host *host_services() except +
+    void set_log_notify(void (*)() noexcept nogil)
+    vector[LogLine] take_log(uint64_t *) except +
