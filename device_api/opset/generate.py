@@ -7,8 +7,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from device_api.opset.function_module import write_functions
 from device_api.opset.header import write_header
+from device_api.opset.reference import write_reference
+from device_api.opset.rule_module import write_rules
 from device_api.opset.schema import Entry, load
+from device_api.opset.table import write_table
 
 
 def root() -> Path:
@@ -21,6 +25,10 @@ def generated(entries: tuple[Entry, ...]) -> dict[str, str]:
     specs = [entry.spec for entry in entries]
     return {
         "device_api/include/device_api/ops.h": write_header(specs),
+        "device_api/ops/_table.py": write_table(specs),
+        "device_api/ops/_functions.py": write_functions(specs),
+        "device_api/ops/_rules.py": write_rules(entries),
+        "docs/reference/ops.md": write_reference(entries),
     }
 
 

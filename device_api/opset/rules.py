@@ -10,18 +10,28 @@ import textwrap
 from collections.abc import Collection
 
 # What a rule may use besides ops: facts about shapes and dtypes (device_api/ops/facts.py), builtins that no
-# op hides, and the planner's source of random state.
+# op hides, and what the planner offers to decompositions besides ops:
+#   assemble(shape, dtype, pieces)  a new tensor into which pieces (value, start, stop, step) are written in order,
+#                                   each into the slice of these bounds
+#   random_state(blocks)            seed and offset of the device's generator as 0-d uint64 tensors; the offset
+#                                   moves on by this many blocks each time that the plan runs
+# A decomposition that does not apply to the dtypes at hand returns NotImplemented.
 FACTS = frozenset(
     {
         "accumulation_dtype",
         "axes_of",
+        "broadcast_shape",
         "inverse_permutation",
         "is_complex",
-        "kept_shape",
+        "is_floating",
         "last_axis_order",
         "last_axis_shape",
         "product",
+        "real_dtype",
+        "reduced_shape",
+        "replaced",
         "slice_bounds",
+        "slice_lengths",
         "sum_dtype",
     }
 )
@@ -29,7 +39,8 @@ BUILTINS = frozenset(
     {"bool", "enumerate", "float", "int", "isinstance", "len", "list", "range", "reversed", "tuple", "zip"}
 )
 MODULES = frozenset({"math", "np"})
-ENVIRONMENT = frozenset({"random_state"})
+ENVIRONMENT = frozenset({"assemble", "random_state"})
+CONSTANTS = frozenset({"NotImplemented"})
 
 
 class RuleError(ValueError):
@@ -67,7 +78,7 @@ def check_rule(text: str, ops: Collection[str], bound: Collection[str]) -> set[s
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ops:
                 called.add(node.func.id)
             if isinstance(node, ast.Name) and not _is_store(node) and node.id not in bound | stored:
-                allowed = node.id in FACTS | BUILTINS | MODULES | ENVIRONMENT or node.id in called
+                allowed = node.id in FACTS | BUILTINS | MODULES | ENVIRONMENT | CONSTANTS or node.id in called
                 if not allowed and node.id not in ops:
                     raise RuleError(f"{node.id!r} is no op, input, output, attribute, fact or allowed builtin")
     return called

@@ -118,9 +118,9 @@ def load(path: Path | None = None) -> tuple[Entry, ...]:
         if name in names:
             raise SchemaError(entry.file, name, "name", f"already defined in {names[name]}")
         names[name] = entry.file
-    families = {entry.spec.name: entry.spec.family for entry in entries}
+    specs = {entry.spec.name: entry.spec for entry in entries}
     for entry in entries:
-        _check_rules(entry, families)
+        _check_rules(entry, specs)
     return tuple(entries)
 
 
@@ -393,7 +393,7 @@ class _Reader:
         return ulp, words
 
 
-def _check_rules(entry: Entry, families: Mapping[str, str]) -> None:
+def _check_rules(entry: Entry, specs: Mapping[str, OpSpec]) -> None:
     spec = entry.spec
     names = {x.name for x in spec.inputs} | {x.name for x in spec.attributes}
     rules = [("decompose", entry.decompose, names)] if entry.decompose is not None else []
@@ -401,14 +401,12 @@ def _check_rules(entry: Entry, families: Mapping[str, str]) -> None:
     rules += [(f"gradient.{name}", text, with_outputs) for name, text in entry.gradient.items()]
     for key, text, bound in rules:
         try:
-            called = check_rule(text, families.keys(), bound)
+            called = check_rule(text, specs.keys(), bound)
         except RuleError as error:
             raise SchemaError(entry.file, spec.name, key, str(error)) from error
-        if key == "decompose" and spec.name in called:
-            raise SchemaError(entry.file, spec.name, key, "the op is composed of itself")
         if key != "decompose":
             for op in sorted(called):
-                if families[op] == "creation":
+                if specs[op].creates:
                     raise SchemaError(
                         entry.file, spec.name, key, f"{op} knows no device: shape new values from g instead"
                     )

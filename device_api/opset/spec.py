@@ -123,3 +123,8 @@ class OpSpec:
     def kernel_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that a kernel of this op receives, in the order of its C struct."""
         return tuple(a for a in self.attributes if not a.host)
+
+    @property
+    def creates(self) -> bool:
+        """Whether no tensor among the inputs says on which device the op runs."""
+        return self.family in ("creation", "random") and all(x.name != "x" for x in self.inputs)

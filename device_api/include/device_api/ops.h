@@ -236,45 +236,45 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 
 /* floor: (x: T) -> (out: T)
  *   The greatest integer not above each element. Integers stay as they are.
- *   T: floating
+ *   T: integer, floating
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
 
 /* ceil: (x: T) -> (out: T)
  *   The least integer not below each element. Integers stay as they are.
- *   T: floating
+ *   T: integer, floating
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
 
 /* trunc: (x: T) -> (out: T)
  *   The integer part of each element. Integers stay as they are.
- *   T: floating
+ *   T: integer, floating
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
 
 /* round: (x: T) -> (out: T)
  *   The nearest integer, the even one of two that are equally near. Integers stay as they are.
- *   T: floating, complex
+ *   T: integer, floating, complex
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 0, complex128 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
 
 /* isnan: (x: T) -> (out: bool)
  *   Whether each element is not a number; of a complex number, whether either part is.
- *   T: floating, complex
+ *   T: integer, floating, complex
  *   error: bool 0 */
 
 /* isinf: (x: T) -> (out: bool)
  *   Whether each element is an infinity; of a complex number, whether either part is.
- *   T: floating, complex
+ *   T: integer, floating, complex
  *   error: bool 0 */
 
 /* isfinite: (x: T) -> (out: bool)
  *   Whether each element is neither infinite nor NaN.
- *   T: floating, complex
+ *   T: integer, floating, complex
  *   error: bool 0 */
 
 /* signbit: (x: T) -> (out: bool)
@@ -643,12 +643,784 @@ DA_OPS_ASSERT(argsort_last_size, sizeof(da_attributes_argsort_last) % 8 == 0);
  *   T: bool, integer, floating, complex
  *   sign of zero: as conj */
 
+/* rsqrt: (x: T) -> (out: T)
+ *   1 / sqrt(x).
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 2, float64 2
+ *   zero: gives an infinity
+ *   domain: a negative x gives NaN */
+
 /* clip: (x: T, min: T?, max: T?) -> (out: T)
  *   x limited to the range from min to max; either may be absent. Where min > max the result is max. NaN
  *   stays.
  *   T: integer, floating
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN in any operand propagates */
+
+/* sum: (x: T) -> (out: U)
+ *   The sum over axes (all by default). Booleans and small integers are summed in 64 bits unless dtype
+ *   says otherwise.
+ *   T: bool, integer, floating, complex
+ *   U: integer, floating, complex
+ *   error: float16 1, bfloat16 1, float32 16, float64 16, complex64 16, complex128 16
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap
+ *   empty: 0 */
+typedef struct da_attributes_sum {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_sum;
+DA_OPS_ASSERT(sum_size, sizeof(da_attributes_sum) % 8 == 0);
+
+/* prod: (x: T) -> (out: U)
+ *   The product over axes (all by default). Booleans and small integers are multiplied in 64 bits unless
+ *   dtype says otherwise.
+ *   T: bool, integer, floating, complex
+ *   U: integer, floating, complex
+ *   error: float16 1, bfloat16 1, float32 64, float64 64, complex64 64, complex128 64
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap
+ *   empty: 1 */
+typedef struct da_attributes_prod {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_prod;
+DA_OPS_ASSERT(prod_size, sizeof(da_attributes_prod) % 8 == 0);
+
+/* products_of_others: (x: T) -> (out: T)
+ *   For each element, the product of all other elements of the last axis, without division - zeros are no
+ *   trouble.
+ *   T: integer, floating, complex */
+
+/* max: (x: T) -> (out: T)
+ *   The greatest element over axes (all by default); NaN when there is one. An empty reduction is an
+ *   error.
+ *   T: bool, integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins
+ *   empty: an error */
+typedef struct da_attributes_max {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_max;
+DA_OPS_ASSERT(max_size, sizeof(da_attributes_max) % 8 == 0);
+
+/* min: (x: T) -> (out: T)
+ *   The least element over axes (all by default); NaN when there is one. An empty reduction is an error.
+ *   T: bool, integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins
+ *   empty: an error */
+typedef struct da_attributes_min {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_min;
+DA_OPS_ASSERT(min_size, sizeof(da_attributes_min) % 8 == 0);
+
+/* share_among_equals: (x: T, extreme: T, value: U) -> (out: U)
+ *   value where x equals the extreme, in equal shares where several elements do, else 0. The extreme and
+ *   value have size 1 along the reduced axes. NaN counts as equal to NaN.
+ *   T: bool, integer, floating
+ *   U: floating */
+typedef struct da_attributes_share_among_equals {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+} da_attributes_share_among_equals;
+DA_OPS_ASSERT(share_among_equals_size, sizeof(da_attributes_share_among_equals) % 8 == 0);
+
+/* any: (x: T) -> (out: T)
+ *   Whether any element over axes (all by default) is true; numbers are true when they are not zero.
+ *   T: bool
+ *   empty: false */
+typedef struct da_attributes_any {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_any;
+DA_OPS_ASSERT(any_size, sizeof(da_attributes_any) % 8 == 0);
+
+/* all: (x: T) -> (out: T)
+ *   Whether every element over axes (all by default) is true; numbers are true when they are not zero.
+ *   T: bool
+ *   empty: true */
+typedef struct da_attributes_all {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_all;
+DA_OPS_ASSERT(all_size, sizeof(da_attributes_all) % 8 == 0);
+
+/* argmax: (x: T) -> (out: int64)
+ *   The position of the greatest element along an axis, or in the flattened tensor without one. The first
+ *   of equals wins; a NaN counts as greatest.
+ *   T: bool, integer, floating
+ *   nan: a NaN counts as the extreme
+ *   order: the first of equals wins
+ *   empty: an error */
+typedef struct da_attributes_argmax {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis;
+  int64_t keepdims;
+} da_attributes_argmax;
+DA_OPS_ASSERT(argmax_size, sizeof(da_attributes_argmax) % 8 == 0);
+
+/* argmin: (x: T) -> (out: int64)
+ *   The position of the least element along an axis, or in the flattened tensor without one. The first of
+ *   equals wins; a NaN counts as least.
+ *   T: bool, integer, floating
+ *   nan: a NaN counts as the extreme
+ *   order: the first of equals wins
+ *   empty: an error */
+typedef struct da_attributes_argmin {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis;
+  int64_t keepdims;
+} da_attributes_argmin;
+DA_OPS_ASSERT(argmin_size, sizeof(da_attributes_argmin) % 8 == 0);
+
+/* cumulative_sum: (x: T) -> (out: U)
+ *   The running sum along an axis; include_initial puts a 0 in front. Booleans and small integers are
+ *   summed in 64 bits unless dtype says otherwise.
+ *   T: bool, integer, floating, complex
+ *   U: integer, floating, complex
+ *   error: float16 1, bfloat16 1, float32 64, float64 64, complex64 64, complex128 64
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap */
+typedef struct da_attributes_cumulative_sum {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis;
+  int64_t include_initial;
+} da_attributes_cumulative_sum;
+DA_OPS_ASSERT(cumulative_sum_size, sizeof(da_attributes_cumulative_sum) % 8 == 0);
+
+/* cumulative_prod: (x: T) -> (out: U)
+ *   The running product along an axis; include_initial puts a 1 in front. Booleans and small integers are
+ *   multiplied in 64 bits unless dtype says otherwise.
+ *   T: bool, integer, floating, complex
+ *   U: integer, floating, complex
+ *   error: float16 1, bfloat16 1, float32 64, float64 64, complex64 64, complex128 64
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap */
+typedef struct da_attributes_cumulative_prod {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis;
+  int64_t include_initial;
+} da_attributes_cumulative_prod;
+DA_OPS_ASSERT(cumulative_prod_size, sizeof(da_attributes_cumulative_prod) % 8 == 0);
+
+/* cumulative_prod_gradient: (g: T, x: T, y: T) -> (out: T)
+ *   The gradient of the running product of x, whose result is y. Zeros in x are no trouble.
+ *   T: floating, complex */
+typedef struct da_attributes_cumulative_prod_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_cumulative_prod_gradient;
+DA_OPS_ASSERT(cumulative_prod_gradient_size, sizeof(da_attributes_cumulative_prod_gradient) % 8 == 0);
+
+/* matmul: (x1: T, x2: T) -> (out: T)
+ *   The matrix product. Vectors are one row or one column whose axis does not show in the result; batch
+ *   axes broadcast.
+ *   T: integer, floating, complex
+ *   error: float16 1, bfloat16 1, float32 32, float64 32, complex64 64, complex128 64
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap
+ *   empty: k = 0 gives zeros */
+
+/* vecdot: (x1: T, x2: T) -> (out: T)
+ *   The dot product of vectors along an axis counted from the end; the first operand is conjugated.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap
+ *   empty: 0 */
+typedef struct da_attributes_vecdot {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_vecdot;
+DA_OPS_ASSERT(vecdot_size, sizeof(da_attributes_vecdot) % 8 == 0);
+
+/* linear: (x: T, weight: T, bias: T?) -> (out: T)
+ *   x @ weight.T + bias, with x (..., i), weight (o, i) and bias (o).
+ *   T: floating, complex
+ *   error: float16 1, bfloat16 1, float32 32, float64 32, complex64 64, complex128 64
+ *   accumulate: 16-bit floats in float32 */
+
+/* tril: (x: T) -> (out: T)
+ *   The lower triangle of each matrix; elements above the k-th diagonal become 0.
+ *   T: bool, integer, floating, complex */
+typedef struct da_attributes_tril {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t k;
+} da_attributes_tril;
+DA_OPS_ASSERT(tril_size, sizeof(da_attributes_tril) % 8 == 0);
+
+/* triu: (x: T) -> (out: T)
+ *   The upper triangle of each matrix; elements below the k-th diagonal become 0.
+ *   T: bool, integer, floating, complex */
+typedef struct da_attributes_triu {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t k;
+} da_attributes_triu;
+DA_OPS_ASSERT(triu_size, sizeof(da_attributes_triu) % 8 == 0);
+
+/* position_of_last: (index: int64) -> (out: bool)
+ *   For each place of an index, whether no later place holds the same row. */
+typedef struct da_attributes_position_of_last {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size;
+} da_attributes_position_of_last;
+DA_OPS_ASSERT(position_of_last_size, sizeof(da_attributes_position_of_last) % 8 == 0);
+
+/* take: (x: T, indices: int64) -> (out: T)
+ *   Elements of x at positions along an axis. The axes of the indices stand in its place. Negative indices
+ *   count from the end; one out of range is an error.
+ *   T: all dtypes */
+typedef struct da_attributes_take {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_take;
+DA_OPS_ASSERT(take_size, sizeof(da_attributes_take) % 8 == 0);
+
+/* put_add: (updates: T, indices: int64) -> (out: T)
+ *   Zeros of a shape, with updates added at positions along an axis; the counterpart of take.
+ *   T: integer, floating, complex
+ *   order: additions apply in the order of the indices
+ *   determinism: the same operands give the same bits */
+typedef struct da_attributes_put_add {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_put_add;
+DA_OPS_ASSERT(put_add_size, sizeof(da_attributes_put_add) % 8 == 0);
+
+/* take_along_axis: (x: T, indices: int64) -> (out: T)
+ *   Elements of x at positions along an axis, one list of positions for each place of the other axes,
+ *   which broadcast. Negative indices count from the end; one out of range is an error.
+ *   T: all dtypes */
+typedef struct da_attributes_take_along_axis {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_take_along_axis;
+DA_OPS_ASSERT(take_along_axis_size, sizeof(da_attributes_take_along_axis) % 8 == 0);
+
+/* put_along_axis_add: (updates: T, indices: int64) -> (out: T)
+ *   Zeros of a shape, with updates added at positions along an axis; the counterpart of take_along_axis.
+ *   T: integer, floating, complex
+ *   order: additions apply in the order of the indices
+ *   determinism: the same operands give the same bits */
+typedef struct da_attributes_put_along_axis_add {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_put_along_axis_add;
+DA_OPS_ASSERT(put_along_axis_add_size, sizeof(da_attributes_put_along_axis_add) % 8 == 0);
+
+/* one_hot: (indices: int64) -> (out: T)
+ *   A new axis (the last by default) of num_classes, 1 at the position that the index names and 0
+ *   elsewhere; all 0 for an index out of range. The default dtype is float32.
+ *   T: bool, integer, floating, complex */
+typedef struct da_attributes_one_hot {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t num_classes;
+  int64_t axis;
+} da_attributes_one_hot;
+DA_OPS_ASSERT(one_hot_size, sizeof(da_attributes_one_hot) % 8 == 0);
+
+/* slice_scatter: (x: T) -> (out: T)
+ *   Zeros of a shape, with x written to the slice that start, stop and step describe; the counterpart of
+ *   slice.
+ *   T: bool, integer, floating, complex */
+typedef struct da_attributes_slice_scatter {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t start_count;
+  const int64_t *start;
+  int64_t stop_count;
+  const int64_t *stop;
+  int64_t step_count;
+  const int64_t *step;
+} da_attributes_slice_scatter;
+DA_OPS_ASSERT(slice_scatter_size, sizeof(da_attributes_slice_scatter) % 8 == 0);
+
+/* argsort: (x: T) -> (out: int64)
+ *   The positions that sort x along an axis. Equal elements keep their order, NaN stands last, in either
+ *   direction.
+ *   T: bool, integer, floating
+ *   nan: NaN stands last, in either direction
+ *   order: equal elements keep their order */
+typedef struct da_attributes_argsort {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  int64_t descending;
+} da_attributes_argsort;
+DA_OPS_ASSERT(argsort_size, sizeof(da_attributes_argsort) % 8 == 0);
+
+/* sort: (x: T) -> (out: T)
+ *   x sorted along an axis; NaN stands last, in either direction.
+ *   T: bool, integer, floating
+ *   nan: NaN stands last, in either direction
+ *   order: equal elements keep their order */
+typedef struct da_attributes_sort {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  int64_t descending;
+} da_attributes_sort;
+DA_OPS_ASSERT(sort_size, sizeof(da_attributes_sort) % 8 == 0);
+
+/* sum_to: (x: T) -> (out: T)
+ *   x summed down to a shape that broadcasts to its own; what broadcasting does to gradients.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32 */
+
+/* concat: (arrays: T...) -> (out: T)
+ *   Tensors joined along an axis, or flattened first when it is None. Dtypes promote.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+
+/* stack: (arrays: T...) -> (out: T)
+ *   Tensors of one shape side by side along a new axis. Dtypes promote.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+
+/* roll: (x: T) -> (out: T)
+ *   Elements moved along axes, those that leave one end entering at the other. Without an axis the tensor
+ *   is flattened, rolled and shaped back.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+
+/* pad: (x: T, value: T) -> (out: T)
+ *   x with `before` and `after` elements of one value added around each axis. ONNX's Pad with mode
+ *   constant.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_pad {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t before_count;
+  const int64_t *before;
+  int64_t after_count;
+  const int64_t *after;
+} da_attributes_pad;
+DA_OPS_ASSERT(pad_size, sizeof(da_attributes_pad) % 8 == 0);
+
+/* tile: (x: T) -> (out: T)
+ *   x repeated along each axis. Missing repetitions, or missing axes, count as 1 in front.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+
+/* relu: (x: T) -> (out: T)
+ *   x where it is positive, else 0.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN gives NaN */
+
+/* leaky_relu: (x: T) -> (out: T)
+ *   x where it is positive, else slope * x.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_leaky_relu {
+  uint64_t struct_size;
+  const void *extension;
+  double slope;
+} da_attributes_leaky_relu;
+DA_OPS_ASSERT(leaky_relu_size, sizeof(da_attributes_leaky_relu) % 8 == 0);
+
+/* elu: (x: T) -> (out: T)
+ *   x where it is positive, else alpha * (exp(x) - 1).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_elu {
+  uint64_t struct_size;
+  const void *extension;
+  double alpha;
+} da_attributes_elu;
+DA_OPS_ASSERT(elu_size, sizeof(da_attributes_elu) % 8 == 0);
+
+/* sigmoid: (x: T) -> (out: T)
+ *   1 / (1 + exp(-x)), without overflow.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* silu: (x: T) -> (out: T)
+ *   x * sigmoid(x).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* gelu: (x: T) -> (out: T)
+ *   x times the normal distribution function of x; with approximate=True by the usual tanh formula.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_gelu {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t approximate;
+} da_attributes_gelu;
+DA_OPS_ASSERT(gelu_size, sizeof(da_attributes_gelu) % 8 == 0);
+
+/* softplus: (x: T) -> (out: T)
+ *   log(1 + exp(x)), without overflow.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* softmax: (x: T) -> (out: T)
+ *   exp(x) divided by its sum along an axis, without overflow. A row of -infinity gives NaN.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32
+ *   nan: a NaN makes its row NaN */
+typedef struct da_attributes_softmax {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_softmax;
+DA_OPS_ASSERT(softmax_size, sizeof(da_attributes_softmax) % 8 == 0);
+
+/* log_softmax: (x: T) -> (out: T)
+ *   The logarithm of softmax along an axis, without overflow.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32
+ *   nan: a NaN makes its row NaN */
+typedef struct da_attributes_log_softmax {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_log_softmax;
+DA_OPS_ASSERT(log_softmax_size, sizeof(da_attributes_log_softmax) % 8 == 0);
+
+/* logsumexp: (x: T) -> (out: T)
+ *   The logarithm of the sum of exp(x) over axes (all by default), without overflow. The sum of nothing
+ *   gives -infinity.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32
+ *   empty: -infinity */
+typedef struct da_attributes_logsumexp {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_logsumexp;
+DA_OPS_ASSERT(logsumexp_size, sizeof(da_attributes_logsumexp) % 8 == 0);
+
+/* nll_loss: (log_probabilities: T, target: int64) -> (out: T)
+ *   Minus the log-probability of each target class, from log-probabilities along an axis. A target outside
+ *   [0, classes) is an error.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_nll_loss {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  const char *reduction;
+} da_attributes_nll_loss;
+DA_OPS_ASSERT(nll_loss_size, sizeof(da_attributes_nll_loss) % 8 == 0);
+
+/* cross_entropy: (scores: T, target: int64) -> (out: T)
+ *   The cross entropy of scores along an axis (softmax included) and integer target classes. A target
+ *   outside [0, classes) is an error.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_cross_entropy {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  const char *reduction;
+} da_attributes_cross_entropy;
+DA_OPS_ASSERT(cross_entropy_size, sizeof(da_attributes_cross_entropy) % 8 == 0);
+
+/* mse_loss: (x: T, target: T) -> (out: T)
+ *   The squared difference of x and target.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_mse_loss {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_mse_loss;
+DA_OPS_ASSERT(mse_loss_size, sizeof(da_attributes_mse_loss) % 8 == 0);
+
+/* binary_cross_entropy_with_logits: (x: T, target: T) -> (out: T)
+ *   The cross entropy of sigmoid(x) and target probabilities, without overflow.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_binary_cross_entropy_with_logits {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_binary_cross_entropy_with_logits;
+DA_OPS_ASSERT(binary_cross_entropy_with_logits_size, sizeof(da_attributes_binary_cross_entropy_with_logits) % 8 == 0);
+
+/* mean: (x: T) -> (out: T)
+ *   The mean over axes (all by default). Integers are converted to the default floating dtype first. The
+ *   mean of nothing is NaN.
+ *   T: floating, complex
+ *   error: float16 1, bfloat16 1, float32 16, float64 16, complex64 16, complex128 16
+ *   accumulate: 16-bit floats in float32
+ *   empty: NaN */
+typedef struct da_attributes_mean {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+} da_attributes_mean;
+DA_OPS_ASSERT(mean_size, sizeof(da_attributes_mean) % 8 == 0);
+
+/* var: (x: T) -> (out: T)
+ *   The variance over axes (all by default), in two passes - the mean, then the squared distances from it.
+ *   The divisor is the count less correction; where that is not positive the result is NaN or infinite.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32
+ *   empty: NaN */
+typedef struct da_attributes_var {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  double correction;
+  int64_t keepdims;
+} da_attributes_var;
+DA_OPS_ASSERT(var_size, sizeof(da_attributes_var) % 8 == 0);
+
+/* std: (x: T) -> (out: T)
+ *   The square root of the variance over axes (all by default); see var.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32
+ *   empty: NaN */
+typedef struct da_attributes_std {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  double correction;
+  int64_t keepdims;
+} da_attributes_std;
+DA_OPS_ASSERT(std_size, sizeof(da_attributes_std) % 8 == 0);
+
+/* layer_norm: (x: T, weight: T?, bias: T?) -> (out: T)
+ *   x less its mean, divided by its standard deviation, over all axes from `axis` on; then times weight
+ *   and plus bias, which have the shape of those axes. The variance is the biased one, and epsilon is
+ *   added to it.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_layer_norm {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  double epsilon;
+} da_attributes_layer_norm;
+DA_OPS_ASSERT(layer_norm_size, sizeof(da_attributes_layer_norm) % 8 == 0);
+
+/* rms_norm: (x: T, weight: T?) -> (out: T)
+ *   x divided by the root of its mean square, over all axes from `axis` on; then times weight, which has
+ *   the shape of those axes. epsilon is added to the mean square.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_rms_norm {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  double epsilon;
+} da_attributes_rms_norm;
+DA_OPS_ASSERT(rms_norm_size, sizeof(da_attributes_rms_norm) % 8 == 0);
+
+/* sgd_step: (parameter: T, gradient: T, learning_rate: T) -> (new_parameter: T)
+ *   parameter - learning_rate * (gradient + weight_decay * parameter).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_sgd_step {
+  uint64_t struct_size;
+  const void *extension;
+  double weight_decay;
+} da_attributes_sgd_step;
+DA_OPS_ASSERT(sgd_step_size, sizeof(da_attributes_sgd_step) % 8 == 0);
+
+/* momentum_step: (parameter: T, gradient: T, velocity: T, learning_rate: T) -> (new_parameter: T,
+ *     new_velocity: T)
+ *   velocity becomes momentum * velocity + gradient (weight decay included), and the parameter moves
+ *   against it by the learning rate; with nesterov, against gradient + momentum * velocity.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_momentum_step {
+  uint64_t struct_size;
+  const void *extension;
+  double momentum;
+  double weight_decay;
+  int64_t nesterov;
+} da_attributes_momentum_step;
+DA_OPS_ASSERT(momentum_step_size, sizeof(da_attributes_momentum_step) % 8 == 0);
+
+/* adam_step: (parameter: T, gradient: T, mean: T, variance: T, step: T, learning_rate: T) ->
+ *     (new_parameter: T, new_mean: T, new_variance: T)
+ *   One step of Adam. step counts from 1; mean and variance are the running moments of the gradient.
+ *   weight_decay is added to the gradient.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_adam_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+} da_attributes_adam_step;
+DA_OPS_ASSERT(adam_step_size, sizeof(da_attributes_adam_step) % 8 == 0);
+
+/* adamw_step: (parameter: T, gradient: T, mean: T, variance: T, step: T, learning_rate: T) ->
+ *     (new_parameter: T, new_mean: T, new_variance: T)
+ *   One step of AdamW. As adam_step, but the parameter itself is shrunk by learning_rate * weight_decay,
+ *   and the gradient is left alone.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_adamw_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+} da_attributes_adamw_step;
+DA_OPS_ASSERT(adamw_step_size, sizeof(da_attributes_adamw_step) % 8 == 0);
+
+/* philox_bits: (seed: uint64, offset: uint64) -> (out: uint32)
+ *   Words of the stream (seed, offset), as random.h defines them. */
+
+/* random_bits: () -> (out: uint32)
+ *   32-bit words of the device's generator, which moves on by a block for every 4 words begun. */
+
+/* uniform: () -> (out: T)
+ *   Numbers drawn evenly from [low, high). The unit is the high 24 bits of a word times 2^-24 for float32,
+ *   53 bits of two words for float64, 11 and 8 bits for float16 and bfloat16.
+ *   T: floating
+ *   rounding: low + unit * (high - low) is rounded twice and may round to high */
+typedef struct da_attributes_uniform {
+  uint64_t struct_size;
+  const void *extension;
+  double low;
+  double high;
+} da_attributes_uniform;
+DA_OPS_ASSERT(uniform_size, sizeof(da_attributes_uniform) % 8 == 0);
+
+/* normal: () -> (out: T)
+ *   Normally distributed numbers of this mean and standard deviation, by the method of Box and Muller.
+ *   T: floating
+ *   error: float16 4, bfloat16 4, float32 32, float64 32 */
+typedef struct da_attributes_normal {
+  uint64_t struct_size;
+  const void *extension;
+  double mean;
+  double std;
+} da_attributes_normal;
+DA_OPS_ASSERT(normal_size, sizeof(da_attributes_normal) % 8 == 0);
+
+/* randint: () -> (out: T)
+ *   Integers drawn evenly from [low, high), by the remainder of 64 bits. The default dtype is int64.
+ *   T: integer */
+typedef struct da_attributes_randint {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t low;
+  int64_t high;
+} da_attributes_randint;
+DA_OPS_ASSERT(randint_size, sizeof(da_attributes_randint) % 8 == 0);
+
+/* bernoulli: () -> (out: bool)
+ *   Booleans that are true with probability p. */
+typedef struct da_attributes_bernoulli {
+  uint64_t struct_size;
+  const void *extension;
+  double p;
+} da_attributes_bernoulli;
+DA_OPS_ASSERT(bernoulli_size, sizeof(da_attributes_bernoulli) % 8 == 0);
+
+/* exponential: () -> (out: T)
+ *   Exponentially distributed numbers of this rate.
+ *   T: floating
+ *   error: float16 4, bfloat16 4, float32 8, float64 8 */
+typedef struct da_attributes_exponential {
+  uint64_t struct_size;
+  const void *extension;
+  double rate;
+} da_attributes_exponential;
+DA_OPS_ASSERT(exponential_size, sizeof(da_attributes_exponential) % 8 == 0);
+
+/* permutation: () -> (out: int64)
+ *   The numbers 0 to size - 1 in random order; every order is equally likely. */
+typedef struct da_attributes_permutation {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size;
+} da_attributes_permutation;
+DA_OPS_ASSERT(permutation_size, sizeof(da_attributes_permutation) % 8 == 0);
+
+/* dropout: (x: T) -> (out: T, kept: bool)
+ *   x with each element set to 0 with probability rate and the others divided by 1 - rate; and which were
+ *   kept. For training only.
+ *   T: floating */
+typedef struct da_attributes_dropout {
+  uint64_t struct_size;
+  const void *extension;
+  double rate;
+} da_attributes_dropout;
+DA_OPS_ASSERT(dropout_size, sizeof(da_attributes_dropout) % 8 == 0);
 
 #undef DA_OPS_ASSERT
 

@@ -1,0 +1,112 @@
+"""Static facts that decompose and gradient rules compute with: axes, shapes and dtypes, never values. Rules are
+text in the op set; these functions are the only helpers they have besides ops, so each is small and total for
+calls whose shapes were already checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from device_api import dtypes
+
+DType = np.dtype[Any]
+Shape = tuple[int, ...]
+
+
+def axes_of(axis: Sequence[int] | int | None, ndim: int) -> Shape:
+    """Axes counted from the front, ascending; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(sorted(each % ndim for each in ((axis,) if isinstance(axis, int) else axis)))
+
+
+def product(sizes: Sequence[int]) -> int:
+    """The product of sizes; 1 for none."""
+    return math.prod(sizes)
+
+
+def last_axis_order(axes: Sequence[int], ndim: int) -> Shape:
+    """The order of axes that puts these behind all others."""
+    return (*(axis for axis in range(ndim) if axis not in axes), *axes)
+
+
+def last_axis_shape(shape: Sequence[int], axes: Sequence[int]) -> Shape:
+    """The shape after these axes were put last and merged into one."""
+    kept = (size for axis, size in enumerate(shape) if axis not in axes)
+    return (*kept, math.prod(shape[axis] for axis in axes))
+
+
+def inverse_permutation(order: Sequence[int]) -> Shape:
+    """The order of axes that undoes another."""
+    inverse = [0] * len(order)
+    for place, axis in enumerate(order):
+        inverse[axis] = place
+    return tuple(inverse)
+
+
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> Shape:
+    """The shape after these axes were reduced."""
+    if keepdims:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def replaced(shape: Sequence[int], axis: int, size: int) -> Shape:
+    """A shape with another size along one axis."""
+    sizes = list(shape)
+    sizes[axis] = size
+    return tuple(sizes)
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> Shape:
+    """The shape that shapes stretch to; they are known to fit."""
+    return np.broadcast_shapes(*(tuple(shape) for shape in shapes))
+
+
+def slice_bounds(
+    shape: Sequence[int], axis: int, start: int, stop: int, step: int = 1
+) -> tuple[Shape, Shape, Shape]:
+    """start, stop and step of a slice along one axis that keeps all others whole."""
+    axis %= len(shape)
+    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
+    starts[axis], stops[axis], steps[axis] = start, stop, step
+    return tuple(starts), tuple(stops), tuple(steps)
+
+
+def slice_lengths(start: Sequence[int], stop: Sequence[int], step: Sequence[int]) -> Shape:
+    """How many positions each axis of a slice has."""
+    return tuple(len(range(a, b, c)) for a, b, c in zip(start, stop, step, strict=True))
+
+
+def is_complex(dtype: DType) -> bool:
+    """Whether elements are complex."""
+    return dtypes.code(dtype) in dtypes.COMPLEX
+
+
+def is_floating(dtype: DType) -> bool:
+    """Whether elements are real floats."""
+    return dtypes.code(dtype) in dtypes.FLOATING
+
+
+def real_dtype(dtype: DType) -> DType:
+    """The dtype of the parts of a complex dtype; any other dtype itself."""
+    return np.empty(0, dtype).real.dtype if is_complex(dtype) else dtype
+
+
+def accumulation_dtype(dtype: DType) -> DType:
+    """Where sums of this dtype are kept: float32 for 16-bit floats, else the dtype itself."""
+    small = dtypes.code(dtype) in (dtypes.FLOAT16, dtypes.BFLOAT16)
+    return np.dtype(np.float32) if small else dtype
+
+
+def sum_dtype(dtype: DType, requested: DType | None) -> DType:
+    """The dtype of a sum: what was asked for, else 64 bits for booleans and integers, else that of the terms."""
+    if requested is not None:
+        return requested
+    code = dtypes.code(dtype)
+    if code in dtypes.UNSIGNED:
+        return np.dtype(np.uint64)
+    return np.dtype(np.int64) if code in dtypes.SIGNED | dtypes.BOOL else dtype
