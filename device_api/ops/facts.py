@@ -1,6 +1,6 @@
-"""Static facts that decompose and gradient rules compute with: axes, shapes and dtypes, never values. Rules are
-text in the op set; these functions are the only helpers they have besides ops, so each is small and total for
-calls whose shapes were already checked."""
+"""Static facts that decompose and gradient rules compute with: axes, shapes and dtypes, never values.
+Rules are text in the op set; these functions are the only helpers they have besides ops, so each is
+small and total for calls whose shapes were already checked."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def accumulation_dtype(dtype: DType) -> DType:
 
 
 def sum_dtype(dtype: DType, requested: DType | None) -> DType:
-    """The dtype of a sum: what was asked for, else 64 bits for booleans and integers, else that of the terms."""
+    """The dtype of a sum: what was asked for, else 64 bits for bool and integers, else that of the terms."""
     if requested is not None:
         return requested
     code = dtypes.code(dtype)

@@ -34,10 +34,10 @@ class Binding(NamedTuple):
 def result_dtype(operands: Iterable[Operand], op: str | None = None) -> int:
     """The dtype code that operands have in common.
 
-    Within a kind the array API's table holds. Of several kinds the highest wins: bool < integer < floating <
-    complex; integers have no say in the width of floats. Python scalars take the tensors' dtype, or the default
-    dtype of their kind where no tensor has that kind. Raises `DTypeError` for uint64 with a signed integer and
-    for float8 with anything else, which have nothing in common.
+    Within a kind the array API's table holds. Of several kinds the highest wins: bool < integer < floating
+    < complex; integers have no say in the width of floats. Python scalars take the tensors' dtype, or the
+    default dtype of their kind where no tensor has that kind. Raises `DTypeError` for uint64 with a signed
+    integer and for float8 with anything else, which have nothing in common.
     """
     codes: list[int] = []
     kind = -1

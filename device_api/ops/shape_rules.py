@@ -124,7 +124,9 @@ def cumulative(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tenso
     axis = attributes["axis"]
     if axis is None:
         if len(x.shape) != 1:
-            raise shape_error(op, "axis may be left out for one dimension only", [x.shape], "axis", "Give axis.")
+            raise shape_error(
+                op, "axis may be left out for one dimension only", [x.shape], "axis", "Give axis."
+            )
         axis = 0
     axis = axis_of(op, axis, len(x.shape))
     shape = list(x.shape)
@@ -139,7 +141,10 @@ def normalise(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tensor
     for declared, spec in zip(op.inputs[1:], inputs[1:], strict=False):
         if spec is not None and spec.shape != trailing:
             raise shape_error(
-                op, f"{declared.name} must have the normalised shape {trailing}", [x.shape, spec.shape], declared.name
+                op,
+                f"{declared.name} must have the normalised shape {trailing}",
+                [x.shape, spec.shape],
+                declared.name,
             )
     return [TensorSpec(x.shape, dtype_of(op, inputs, attributes))]
 
@@ -156,9 +161,11 @@ def class_loss(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tenso
     expected = without(scores.shape, (axis,))
     if target.shape != expected:
         raise shape_error(
-            op, f"the target must have the shape {expected}, without the class axis", [scores.shape, target.shape],
+            op,
+            f"the target must have the shape {expected}, without the class axis",
+            [scores.shape, target.shape],
             "target",
-        )  # fmt: skip
+        )
     return _reduced(op, expected, inputs, attributes)
 
 

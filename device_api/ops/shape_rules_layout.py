@@ -1,9 +1,8 @@
-"""Shape rules of ops that move, pick or multiply: views, joining, indexing, sorting, matrix products, random
-draws. Inputs have been promoted; attributes are in normal form."""
+"""Shape rules of ops that lay out or multiply: views, joining, padding, matrix products. Inputs have
+been promoted; attributes are in normal form."""
 
 from __future__ import annotations
 
-from device_api import dtypes
 from device_api.ops.shape_support import (
     Attributes,
     Inputs,
@@ -74,7 +73,9 @@ def broadcast_to(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Ten
     """The shape asked for, which the shape of x stretches to."""
     x, shape = first(inputs), tuple(attributes["shape"])
     if len(x.shape) > len(shape) or broadcast(op, [x.shape, shape]) != shape:
-        raise shape_error(op, "only sizes of 1 stretch, and axes are added in front", [x.shape, shape], "shape")
+        raise shape_error(
+            op, "only sizes of 1 stretch, and axes are added in front", [x.shape, shape], "shape"
+        )
     return [TensorSpec(shape, x.dtype)]
 
 
@@ -94,7 +95,7 @@ def flip(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]
 
 
 def roll(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape of x; as many axes as shifts, or one shift for all axes, or neither axes nor several shifts."""
+    """The shape of x; one shift, or one for each axis."""
     x = first(inputs)
     shift, axis = attributes["shift"], attributes["axis"]
     if axis is not None:
@@ -158,7 +159,9 @@ def pad(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
         raise shape_error(op, "the value must be 0-d", [value.shape], "value")
     for name in ("before", "after"):
         if len(attributes[name]) != len(x.shape) or any(each < 0 for each in attributes[name]):
-            raise value_error(op, name, attributes[name], f"one count >= 0 for each of {len(x.shape)} axes is needed")
+            raise value_error(
+                op, name, attributes[name], f"one count >= 0 for each of {len(x.shape)} axes is needed"
+            )
     sizes = zip(attributes["before"], x.shape, attributes["after"], strict=True)
     return [TensorSpec(tuple(low + size + high for low, size, high in sizes), x.dtype)]
 
@@ -194,7 +197,9 @@ def matmul(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpe
     """(..., m, k) x (..., k, n) -> (..., m, n); batches broadcast; a vector's axis does not show."""
     x1, x2 = first(inputs).shape, second(inputs).shape
     if not x1 or not x2:
-        raise shape_error(op, "operands have one dimension at least", [x1, x2], remedy="Use multiply for scalars.")
+        raise shape_error(
+            op, "operands have one dimension at least", [x1, x2], remedy="Use multiply for scalars."
+        )
     left = x1 if len(x1) > 1 else (1, *x1)
     right = x2 if len(x2) > 1 else (*x2, 1)
     if left[-1] != right[-2]:
@@ -229,139 +234,11 @@ def vecdot(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpe
     return [TensorSpec(without(shape, (axis + len(shape),)), dtype_of(op, inputs, attributes))]
 
 
-def gather_rows(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """x (n, c), index (k) -> (k, c)."""
-    x, index = first(inputs).shape, second(inputs).shape
-    if len(x) != 2 or len(index) != 1:
-        raise shape_error(op, "x (n, c) and index (k) are needed", [x, index])
-    return [TensorSpec((index[0], x[1]), dtype_of(op, inputs, attributes))]
-
-
-def scatter_rows(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """x (n, c), index (k), updates (k, c) -> (n, c)."""
-    x, index, updates = (spec.shape for spec in given(inputs))
-    if len(x) != 2 or len(index) != 1 or updates != (index[0], x[1]):
-        raise shape_error(op, "x (n, c), index (k) and updates (k, c) are needed", [x, index, updates])
-    code = dtype_of(op, inputs, attributes)
-    if attributes["reduction"] == 2 and code not in dtypes.NUMERIC:
-        raise value_error(op, "reduction", "add", f"{dtypes.NAMES[code]} cannot be added")
-    return [TensorSpec(x, code)]
-
-
-def compact(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """mask (n) -> index (n), count ()."""
-    shape = first(inputs).shape
-    if len(shape) != 1:
-        raise shape_error(op, "a mask of one dimension is needed", [shape], "mask")
-    return [TensorSpec(shape, dtypes.INT64), TensorSpec((), dtypes.INT64)]
-
-
-def position_of_last(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape of the index, which has one dimension."""
-    shape = first(inputs).shape
-    if len(shape) != 1:
-        raise shape_error(op, "an index of one dimension is needed", [shape], "index")
-    return [TensorSpec(shape, dtypes.BOOL_CODE)]
-
-
-def take(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The axis of x is replaced by the axes of the indices."""
-    x, indices = first(inputs), second(inputs)
-    axis = axis_of(op, attributes["axis"], len(x.shape))
-    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-    return [TensorSpec(shape, dtype_of(op, inputs, attributes))]
-
-
-def put_add(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape asked for; updates have the shape that take with these indices would give."""
-    updates, indices, shape = first(inputs), second(inputs), tuple(attributes["shape"])
-    axis = axis_of(op, attributes["axis"], len(shape))
-    expected = (*shape[:axis], *indices.shape, *shape[axis + 1 :])
-    if updates.shape != expected:
-        raise shape_error(op, f"updates must have the shape {expected}", [updates.shape, indices.shape], "updates")
-    return [TensorSpec(shape, updates.dtype)]
-
-
-def take_along_axis(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """Shapes broadcast except along the axis, where the result is as long as the indices."""
-    x, indices = first(inputs), second(inputs)
-    return [TensorSpec(_along(op, x.shape, indices.shape, attributes["axis"]), x.dtype)]
-
-
-def put_along_axis_add(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape asked for; updates have the shape that take_along_axis with these indices would give."""
-    updates, indices, shape = first(inputs), second(inputs), tuple(attributes["shape"])
-    expected = _along(op, shape, indices.shape, attributes["axis"])
-    if updates.shape != expected:
-        raise shape_error(op, f"updates must have the shape {expected}", [updates.shape, indices.shape], "updates")
-    return [TensorSpec(shape, updates.dtype)]
-
-
-def one_hot(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """A new axis of num_classes."""
-    shape = first(inputs).shape
-    count = attributes["num_classes"]
-    if count < 0:
-        raise value_error(op, "num_classes", count, "it counts classes")
-    axis = axis_of(op, attributes["axis"], len(shape) + 1)
-    code = dtypes.FLOAT32 if attributes["dtype"] is None else dtype_of(op, inputs, attributes)
-    return [TensorSpec((*shape[:axis], count, *shape[axis:]), code)]
-
-
-def random_bits(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """One dimension of `size` 32-bit words."""
-    if attributes["size"] < 0:
-        raise value_error(op, "size", attributes["size"], "it counts words")
-    for spec in given(inputs):
-        if spec.shape:
-            raise shape_error(op, "seed and offset are 0-d", [spec.shape])
-    return [TensorSpec((attributes["size"],), dtypes.UINT32)]
-
-
-def permutation(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """One dimension of `size` positions."""
-    if attributes["size"] < 0:
-        raise value_error(op, "size", attributes["size"], "it counts positions")
-    return [TensorSpec((attributes["size"],), dtypes.INT64)]
-
-
-def randint(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape asked for, of numbers from a range that is not empty."""
-    low, high = attributes["low"], attributes["high"]
-    if low >= high:
-        raise value_error(op, "high", high, f"it must be above low, which is {low}")
-    code = dtypes.INT64 if attributes["dtype"] is None else dtype_of(op, inputs, attributes)
-    return [TensorSpec(tuple(attributes["shape"]), code)]
-
-
-def dropout(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape of x twice: the result, and what was kept."""
-    x = first(inputs)
-    if not 0.0 <= attributes["rate"] < 1.0:
-        raise value_error(op, "rate", attributes["rate"], "it lies in [0, 1)")
-    return [x, TensorSpec(x.shape, dtypes.BOOL_CODE)]
-
-
-def probability(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-    """The shape asked for, of booleans."""
-    if not 0.0 <= attributes["p"] <= 1.0:
-        raise value_error(op, "p", attributes["p"], "a probability lies in [0, 1]")
-    return [TensorSpec(tuple(attributes["shape"]), dtype_of(op, inputs, attributes))]
-
-
 def _some(op: OpSpec, inputs: Inputs) -> list[TensorSpec]:
     specs = given(inputs)
     if not specs:
         raise shape_error(op, "one tensor at least is needed", [], op.inputs[0].name)
     return specs
-
-
-def _along(op: OpSpec, shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    if len(shape) != len(indices):
-        raise shape_error(op, "x and indices have as many dimensions as each other", [shape, indices], "indices")
-    place = axis_of(op, axis, len(shape))
-    batch = broadcast(op, [without(shape, (place,)), without(indices, (place,))])
-    return (*batch[:place], indices[place], *batch[place:])
 
 
 def _slice_lengths(op: OpSpec, shape: tuple[int, ...], attributes: Attributes) -> tuple[int, ...]:
@@ -376,7 +253,9 @@ def _slice_lengths(op: OpSpec, shape: tuple[int, ...], attributes: Attributes) -
         positions = range(start, stop, step)
         if positions and not (0 <= positions[0] < shape[axis] and 0 <= positions[-1] < shape[axis]):
             raise shape_error(
-                op, f"axis {axis} has positions 0 to {shape[axis] - 1}, the slice {positions} leaves them", [shape]
+                op,
+                f"axis {axis} has positions 0 to {shape[axis] - 1}, the slice {positions} leaves them",
+                [shape],
             )
         lengths.append(len(positions))
     return tuple(lengths)
@@ -385,9 +264,8 @@ def _slice_lengths(op: OpSpec, shape: tuple[int, ...], attributes: Attributes) -
 RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
-        reshape, permute_dims, matrix_transpose, expand_dims, squeeze, broadcast_to, sum_to, flip, roll, slice,
-        slice_scatter, concat, stack, pad, tile, matrix, batch_matmul, matmul, linear, vecdot, gather_rows, scatter_rows,
-        compact, position_of_last, take, put_add, take_along_axis, put_along_axis_add, one_hot, random_bits,
-        permutation, randint, dropout, probability,
+        reshape, permute_dims, matrix_transpose, expand_dims, squeeze, broadcast_to, sum_to, flip,
+        roll, slice, slice_scatter, concat, stack, pad, tile, matrix, batch_matmul, matmul, linear,
+        vecdot,
     )
 }  # fmt: skip

@@ -1,5 +1,6 @@
-"""What shape rules are made of: a tensor's shape and dtype as two numbers, broadcasting, axes, the limits every
-result must keep, and errors that name op, argument, shapes and rule. It knows no op by name."""
+"""What shape rules are made of: a tensor's shape and dtype as two numbers, broadcasting, axes, the
+limits every result must keep, and errors that name op, argument, shapes and rule. It knows no op by
+name."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ Rule = Callable[[OpSpec, Inputs, Attributes], list[TensorSpec]]
 
 
 def shape_error(
-    op: OpSpec, why: str, shapes: Sequence[Sequence[int]], argument: str | None = None, remedy: str | None = None
+    op: OpSpec,
+    why: str,
+    shapes: Sequence[Sequence[int]],
+    argument: str | None = None,
+    remedy: str | None = None,
 ) -> ShapeError:
     """A `ShapeError` that names the op, the shapes and the rule they break."""
     tuples = tuple(tuple(shape) for shape in shapes)
@@ -77,7 +82,9 @@ def check_limits(op: OpSpec, outputs: list[TensorSpec]) -> list[TensorSpec]:
     """Every result's rank, sizes and bytes lie within what a device can be told."""
     for shape, dtype in outputs:
         if len(shape) > MAX_RANK:
-            raise shape_error(op, f"the result would have {len(shape)} dimensions, the limit is {MAX_RANK}", [shape])
+            raise shape_error(
+                op, f"the result would have {len(shape)} dimensions, the limit is {MAX_RANK}", [shape]
+            )
         if any(size < 0 for size in shape):
             raise shape_error(op, "a size is negative", [shape])
         # Zero-size results too: their strides are products of the other sizes.

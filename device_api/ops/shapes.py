@@ -1,12 +1,12 @@
-"""All shape rules under the names that the op set gives them, each with the limits on its results applied. This
-is the one door to shape inference: from an op, its inputs' shapes and dtypes (promoted) and its attributes (in
-normal form) to the shape and dtype of every output, or a typed error."""
+"""All shape rules under the names that the op set gives them, each with the limits on its results
+applied. This is the one door to shape inference: from an op, its inputs' shapes and dtypes (promoted)
+and its attributes (in normal form) to the shape and dtype of every output, or a typed error."""
 
 from __future__ import annotations
 
 import functools
 
-from device_api.ops import shape_rules, shape_rules_layout
+from device_api.ops import shape_rules, shape_rules_indexing, shape_rules_layout
 from device_api.ops.shape_support import Attributes, Inputs, Rule, TensorSpec, check_limits
 from device_api.opset.spec import OpSpec
 
@@ -22,5 +22,10 @@ def _limited(rule: Rule) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    name: _limited(rule) for name, rule in {**shape_rules.RULES, **shape_rules_layout.RULES}.items()
+    name: _limited(rule)
+    for name, rule in {
+        **shape_rules.RULES,
+        **shape_rules_layout.RULES,
+        **shape_rules_indexing.RULES,
+    }.items()
 }

@@ -1,5 +1,5 @@
-"""`python -m device_api.opset.generate [--check]`: writes everything that follows from the op set, or says what
-is stale. The list of what is generated, and from which writer, is here and nowhere else."""
+"""`python -m device_api.opset.generate [--check]`: writes everything that follows from the op set, or
+says what is stale. The list of what is generated, and from which writer, is here and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Writes device_api/include/device_api/ops.h: for each op what a kernel gets and must do, and the struct of its
-attributes. The C side of the generator; it knows C and the specification, not Python's functions or rules."""
+"""Writes device_api/include/device_api/ops.h: for each op what a kernel gets and must do, and the
+struct of its attributes. The C side of the generator; it knows C and the specification, not Python's
+functions or rules."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def _op(spec: OpSpec) -> str:
 
 def _signature(spec: OpSpec) -> str:
     inputs = ", ".join(
-        f"{x.name}: {x.type}" + ("?" if x.optional else "...") * (x.optional or x.variadic) for x in spec.inputs
+        f"{x.name}: {x.type}" + ("?" if x.optional else "...") * (x.optional or x.variadic)
+        for x in spec.inputs
     )
     outputs = ", ".join(f"{x.name}: {x.type}" for x in spec.outputs)
     return f"({inputs}) -> ({outputs})"
@@ -123,8 +125,11 @@ def _struct(op: str, attributes: Iterable[Attribute]) -> list[str]:
             lines.append(f"  const char *{attribute.name};")
         else:
             lines.append(f"  {c_type} {attribute.name};" + _meaning(op, attribute))
-    lines += [f"}} {name};", f"DA_OPS_ASSERT({op}_size, sizeof({name}) % 8 == 0);"]
-    return lines
+    lines.append(f"}} {name};")
+    check = f"DA_OPS_ASSERT({op}_size, sizeof({name}) % 8 == 0);"
+    if len(check) > 110:
+        check = check.replace(", ", ",\n" + " " * len("DA_OPS_ASSERT("), 1)
+    return [*lines, check]
 
 
 def _meaning(op: str, attribute: Attribute) -> str:

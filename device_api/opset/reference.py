@@ -1,5 +1,5 @@
-"""Writes docs/reference/ops.md: the op set for readers. Which backend runs what natively is a fact of a backend,
-not of the op set, and is shown by `device-api info` instead."""
+"""Writes docs/reference/ops.md: the op set for readers. Which backend runs what natively is a fact of a
+backend, not of the op set, and is shown by `device-api info` instead."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _HEAD = """\
 
 # Op reference
 
-{count} ops: {primitives} primitives, which a backend supplies; {composites} composites, which are composed of
-primitives unless a backend has a kernel of its own; {views} views, which run nothing. Names in brackets are ONNX
-operators that an op stands for. Errors are bounds in units in the last place of the exact result; integer and bool
-results are exact. Ops marked *internal* are not part of the public interface, but plugins may have kernels for
-them.
+{count} ops: {primitives} primitives, which a backend supplies; {composites} composites, which are composed
+of primitives unless a backend has a kernel of its own; {views} views, which run nothing. Names in brackets
+are ONNX operators that an op stands for. Errors are bounds in units in the last place of the exact result;
+integer and bool results are exact. Ops marked *internal* are not part of the public interface, but plugins
+may have kernels for them.
 """
 
 
@@ -79,4 +79,9 @@ def _plain(text: str) -> str:
 
 
 def _untyped(spec: OpSpec) -> str:
-    return signature(spec).replace("_bool", "bool").replace("_float", "float").replace("_Ints", "int | Sequence[int]")
+    return (
+        signature(spec)
+        .replace("_bool", "bool")
+        .replace("_float", "float")
+        .replace("_Ints", "int | Sequence[int]")
+    )

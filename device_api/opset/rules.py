@@ -11,10 +11,10 @@ from collections.abc import Collection
 
 # What a rule may use besides ops: facts about shapes and dtypes (device_api/ops/facts.py), builtins that no
 # op hides, and what the planner offers to decompositions besides ops:
-#   assemble(shape, dtype, pieces)  a new tensor into which pieces (value, start, stop, step) are written in order,
-#                                   each into the slice of these bounds
-#   random_state(blocks)            seed and offset of the device's generator as 0-d uint64 tensors; the offset
-#                                   moves on by this many blocks each time that the plan runs
+#   assemble(shape, dtype, pieces)  a new tensor into which pieces (value, start, stop, step) are written
+#                                   in order, each into the slice of these bounds
+#   random_state(blocks)            seed and offset of the device's generator as 0-d uint64 tensors; the
+#                                   offset moves on by this many blocks each time that the plan runs
 # A decomposition that does not apply to the dtypes at hand returns NotImplemented.
 FACTS = frozenset(
     {
@@ -64,11 +64,11 @@ def parse_rule(text: str) -> list[ast.stmt]:
 
 def check_rule(text: str, ops: Collection[str], bound: Collection[str]) -> set[str]:
     """Checks that every name of a rule is bound; returns the names of the ops that it calls."""
+    ops = frozenset(ops)
+    bound = frozenset(bound)
     body = parse_rule(text)
     called: set[str] = set()
-    stored = {
-        node.id for s in body for node in ast.walk(s) if isinstance(node, ast.Name) and _is_store(node)
-    }
+    stored = {node.id for s in body for node in ast.walk(s) if isinstance(node, ast.Name) and _is_store(node)}
     for name in stored & (FACTS | MODULES | ENVIRONMENT):
         raise RuleError(f"{name!r} may not be assigned")
     for statement in body:
@@ -80,7 +80,9 @@ def check_rule(text: str, ops: Collection[str], bound: Collection[str]) -> set[s
             if isinstance(node, ast.Name) and not _is_store(node) and node.id not in bound | stored:
                 allowed = node.id in FACTS | BUILTINS | MODULES | ENVIRONMENT | CONSTANTS or node.id in called
                 if not allowed and node.id not in ops:
-                    raise RuleError(f"{node.id!r} is no op, input, output, attribute, fact or allowed builtin")
+                    raise RuleError(
+                        f"{node.id!r} is no op, input, output, attribute, fact or allowed builtin"
+                    )
     return called
 
 

@@ -1,6 +1,7 @@
-"""Reads the op set from its YAML files and checks it strictly: an unknown key, an unbound type variable or a
-rule that calls something that is no op is an error that names file, op and key. Used by the generator and by
-tests only; at run time the generated table stands in for it. It knows the form of an entry, not what ops mean."""
+"""Reads the op set from its YAML files and checks it strictly: an unknown key, an unbound type variable
+or a rule that calls something that is no op is an error that names file, op and key. Used by the
+generator and by tests only; at run time the generated table stands in for it. It knows the form of an
+entry, not what ops mean."""
 
 from __future__ import annotations
 
@@ -315,7 +316,9 @@ class _Reader:
         return tuple(Output(n, self.tensor_type(f"outputs.{n}", str(t), types)) for n, t in raw.items())
 
     def attributes(self) -> tuple[Attribute, ...]:
-        return tuple(self.attribute(str(name), text) for name, text in self.get("attributes", dict, {}).items())
+        return tuple(
+            self.attribute(str(name), text) for name, text in self.get("attributes", dict, {}).items()
+        )
 
     def attribute(self, name: str, raw: Any) -> Attribute:
         """`KIND [host] [positional] [NAME=NUMBER ...] [= DEFAULT]`, for example "axes = None"."""
@@ -353,9 +356,7 @@ class _Reader:
             choices=tuple(choices),
         )
 
-    def in_place(
-        self, inputs: tuple[Input, ...], outputs: tuple[Output, ...]
-    ) -> tuple[tuple[int, int], ...]:
+    def in_place(self, inputs: tuple[Input, ...], outputs: tuple[Output, ...]) -> tuple[tuple[int, int], ...]:
         raw = self.raw.get("in_place", {})
         if not isinstance(raw, dict):
             raise self.fail("in_place", "a mapping from output to input")

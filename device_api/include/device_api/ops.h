@@ -1199,7 +1199,8 @@ typedef struct da_attributes_binary_cross_entropy_with_logits {
   const void *extension;
   const char *reduction;
 } da_attributes_binary_cross_entropy_with_logits;
-DA_OPS_ASSERT(binary_cross_entropy_with_logits_size, sizeof(da_attributes_binary_cross_entropy_with_logits) % 8 == 0);
+DA_OPS_ASSERT(binary_cross_entropy_with_logits_size,
+              sizeof(da_attributes_binary_cross_entropy_with_logits) % 8 == 0);
 
 /* mean: (x: T) -> (out: T)
  *   The mean over axes (all by default). Integers are converted to the default floating dtype first. The
