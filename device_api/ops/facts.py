@@ -76,11 +76,6 @@ def slice_bounds(
     return tuple(starts), tuple(stops), tuple(steps)
 
 
-def slice_lengths(start: Sequence[int], stop: Sequence[int], step: Sequence[int]) -> Shape:
-    """How many positions each axis of a slice has."""
-    return tuple(len(range(a, b, c)) for a, b, c in zip(start, stop, step, strict=True))
-
-
 def is_complex(dtype: DType) -> bool:
     """Whether elements are complex."""
     return dtypes.code(dtype) in dtypes.COMPLEX
@@ -89,11 +84,6 @@ def is_complex(dtype: DType) -> bool:
 def is_floating(dtype: DType) -> bool:
     """Whether elements are real floats."""
     return dtypes.code(dtype) in dtypes.FLOATING
-
-
-def real_dtype(dtype: DType) -> DType:
-    """The dtype of the parts of a complex dtype; any other dtype itself."""
-    return np.empty(0, dtype).real.dtype if is_complex(dtype) else dtype
 
 
 def accumulation_dtype(dtype: DType) -> DType:

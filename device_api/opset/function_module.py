@@ -20,7 +20,7 @@ A scalar operand is a Python number: it takes the dtype of the tensors beside it
 `DeviceMismatch` for tensors of several devices and `UnsupportedOp` where a device has no way to run the op.
 """
 
-# ruff: noqa: A001, A002, E501
+# ruff: noqa: E501, RUF022
 # fmt: off
 from __future__ import annotations
 

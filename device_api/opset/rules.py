@@ -27,11 +27,9 @@ FACTS = frozenset(
         "last_axis_order",
         "last_axis_shape",
         "product",
-        "real_dtype",
         "reduced_shape",
         "replaced",
         "slice_bounds",
-        "slice_lengths",
         "sum_dtype",
     }
 )
