@@ -1,0 +1,81 @@
+// Functions of complex numbers that the C library lacks or that overflow where they need not. The rest comes
+// from the C library, with the special values of C99 Annex G.
+#ifndef REFERENCE_CPU_COMPLEX_MATH_HPP
+#define REFERENCE_CPU_COMPLEX_MATH_HPP
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace reference_cpu {
+
+// Integer powers by multiplication, which keeps exact results exact; 0 to a positive power is 0.
+template <class T>
+std::complex<T> complex_power(std::complex<T> a, std::complex<T> b) {
+  if (b.real() == 0 && b.imag() == 0) return {T(1), T(0)};
+  if (a.real() == 0 && a.imag() == 0) {
+    if (b.real() > 0) return {T(0), T(0)};
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    return {nan, nan};
+  }
+  if (b.imag() == 0 && b.real() == std::trunc(b.real()) && std::fabs(b.real()) <= 64) {
+    int rest = static_cast<int>(std::fabs(b.real()));
+    std::complex<T> factor = a, made(T(1), T(0));
+    for (bool first = true; rest != 0; rest >>= 1) {
+      if ((rest & 1) != 0) {
+        made = first ? factor : made * factor;
+        first = false;
+      }
+      if (rest > 1) factor = factor * factor;
+    }
+    return b.real() < 0 ? std::complex<T>(T(1), T(0)) / made : made;
+  }
+  // In double the logarithm of a float's power is exact enough for the float.
+  const std::complex<double> made = std::exp(std::complex<double>(b) * std::log(std::complex<double>(a)));
+  return {static_cast<T>(made.real()), static_cast<T>(made.imag())};
+}
+
+// exp(z) - 1 without cancellation: the real part is expm1(x) cos y - 2 sin(y/2)^2.
+template <class T>
+std::complex<T> complex_expm1(std::complex<T> z) {
+  if (!std::isfinite(z.real()) || !std::isfinite(z.imag())) return std::exp(z) - std::complex<T>(T(1), T(0));
+  const T half = std::sin(z.imag() / 2);
+  const T real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half;
+  return {real, std::exp(z.real()) * std::sin(z.imag())};
+}
+
+// log(1 + z): |1 + z|^2 - 1 is x (2 + x) + y^2.
+template <class T>
+std::complex<T> complex_log1p(std::complex<T> z) {
+  const T x = z.real(), y = z.imag();
+  if (!(std::fabs(x) < T(0.5)) || !(std::fabs(y) < T(0.5))) return std::log(std::complex<T>(T(1) + x, y));
+  return {std::log1p(x * (2 + x) + y * y) / 2, std::atan2(y, T(1) + x)};
+}
+
+// Both parts times a real number; a complex product would make NaN of infinities.
+template <class T>
+std::complex<T> complex_scaled(std::complex<T> z, T factor) {
+  return {z.real() * factor, z.imag() * factor};
+}
+
+template <class T>
+std::complex<T> complex_sign(std::complex<T> z) {
+  const T size = std::hypot(z.real(), z.imag());
+  if (size == 0) return {T(0), T(0)};
+  if (std::isinf(size)) {
+    // An infinite part outweighs a finite one; two of them point along the diagonal.
+    const T x =
+        std::isinf(z.real()) ? std::copysign(T(1), z.real()) : (z.real() != z.real() ? z.real() : T(0));
+    const T y =
+        std::isinf(z.imag()) ? std::copysign(T(1), z.imag()) : (z.imag() != z.imag() ? z.imag() : T(0));
+    const T length = std::hypot(x, y);
+    return {x / length, y / length};
+  }
+  return {z.real() / size, z.imag() / size};
+}
+
+}  // namespace reference_cpu
+
+#endif

@@ -1,0 +1,46 @@
+// What each family of kernels offers to the kernel table.
+#ifndef REFERENCE_CPU_FAMILIES_HPP
+#define REFERENCE_CPU_FAMILIES_HPP
+
+#include <iterator>
+
+#include "loops.hpp"
+#include "plan.hpp"
+
+namespace reference_cpu {
+
+// Elementwise families: loops by op and dtype.
+extern const LoopTable binary_arithmetic;
+extern const LoopTable binary_division;
+extern const LoopTable binary_bits;
+extern const LoopTable binary_math;
+extern const LoopTable comparisons;
+extern const LoopTable selections;
+extern const LoopTable unary_basic;
+extern const LoopTable unary_float32;
+extern const LoopTable unary_math;
+extern const LoopTable unary_complex;
+
+// The other families: a builder for each op.
+std::unique_ptr<Plan> build_copy(const Request &request);
+std::unique_ptr<Plan> build_fill(const Request &request);
+std::unique_ptr<Plan> build_iota(const Request &request);
+std::unique_ptr<Plan> build_reduce_sum(const Request &request);
+std::unique_ptr<Plan> build_reduce_prod(const Request &request);
+std::unique_ptr<Plan> build_reduce_max(const Request &request);
+std::unique_ptr<Plan> build_reduce_min(const Request &request);
+std::unique_ptr<Plan> build_reduce_any(const Request &request);
+std::unique_ptr<Plan> build_reduce_all(const Request &request);
+std::unique_ptr<Plan> build_reduce_argmax(const Request &request);
+std::unique_ptr<Plan> build_reduce_argmin(const Request &request);
+std::unique_ptr<Plan> build_scan_sum(const Request &request);
+std::unique_ptr<Plan> build_scan_prod(const Request &request);
+std::unique_ptr<Plan> build_batch_matmul(const Request &request);
+std::unique_ptr<Plan> build_gather_rows(const Request &request);
+std::unique_ptr<Plan> build_scatter_rows(const Request &request);
+std::unique_ptr<Plan> build_compact(const Request &request);
+std::unique_ptr<Plan> build_argsort_last(const Request &request);
+
+}  // namespace reference_cpu
+
+#endif

@@ -1,0 +1,279 @@
+// reduce_max, reduce_min, reduce_any, reduce_all, reduce_argmax and reduce_argmin. A NaN is the extreme of
+// its row, in either direction; of equal extremes the first counts. any and all are the maximum and minimum
+// of bytes, whose empty rows have a result.
+#include <cstring>
+#include <limits>
+
+#include "families.hpp"
+#include "halves.hpp"
+#include "lanes.hpp"
+#include "reduce.hpp"
+#include "types.hpp"
+
+namespace reference_cpu {
+namespace {
+
+// kGreatest: the maximum, else the minimum. `take` is true where x replaces the best so far; also for
+// vectors.
+template <bool kGreatest>
+struct Extreme {
+  template <class T>
+  static constexpr T worst() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>) {
+      return kGreatest ? -Limits::infinity() : Limits::infinity();
+    } else {
+      return kGreatest ? Limits::min() : Limits::max();
+    }
+  }
+
+  template <class T>
+  static T pick(T best, T x) {
+    const bool keeps = kGreatest ? best >= x : best <= x;
+    return keeps || best != best ? best : x;
+  }
+
+  template <class V>
+  static void pick_lanes(V &best, const V &x) {
+    if constexpr (kGreatest) {
+      best = ((best >= x) | (best != best)) ? best : x;
+    } else {
+      best = ((best <= x) | (best != best)) ? best : x;
+    }
+  }
+};
+
+template <class T>
+T read(const char *from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <class T>
+void write(char *to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+template <class Op, class T>
+void start(char *value) {
+  write(value, Op::template worst<T>());
+}
+
+template <class Op, class T>
+REFERENCE_CPU_CLONES void chunk(char *value, const char *x, int64_t n, int64_t) {
+  constexpr int kLanes = 64 / sizeof(T);
+  constexpr int64_t kWidth = sizeof(T);
+  T best = read<T>(value);
+  int64_t i = 0;
+  if (n >= 2 * kLanes) {
+    Vector<T, kLanes> first, second, a, b;
+    std::memcpy(&first, x, sizeof(first));
+    std::memcpy(&second, x + sizeof(first), sizeof(second));
+    for (i = 2 * kLanes; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      std::memcpy(&a, x + i * kWidth, sizeof(a));
+      std::memcpy(&b, x + i * kWidth + sizeof(a), sizeof(b));
+      Op::pick_lanes(first, a);
+      Op::pick_lanes(second, b);
+    }
+    Op::pick_lanes(first, second);
+    for (int lane = 0; lane < kLanes; ++lane) best = Op::pick(best, static_cast<T>(first[lane]));
+  }
+  for (; i < n; ++i) best = Op::pick(best, read<T>(x + i * kWidth));
+  write(value, best);
+}
+
+template <class Op, class T>
+void merge(char *value, const char *later) {
+  write(value, Op::pick(read<T>(value), read<T>(later)));
+}
+
+template <class T>
+void finish(char *out, const char *value) {
+  write(out, read<T>(value));
+}
+
+template <class Half>
+void finish_half(char *out, const char *value) {
+  write(out, narrow<Half>(read<float>(value)));
+}
+
+template <class Op, class T>
+REFERENCE_CPU_CLONES void columns(char *out, int64_t out_stride, const char *x, int64_t rows,
+                                  int64_t row_stride, int64_t count) {
+  T best[kColumnTile];
+  for (int64_t c = 0; c < count; ++c) best[c] = Op::template worst<T>();
+  for (int64_t row = 0; row < rows; ++row, x += row_stride) {
+    const Cell<T> *cell = reinterpret_cast<const Cell<T> *>(x);
+    for (int64_t c = 0; c < count; ++c) best[c] = Op::pick(best[c], cell[c].get());
+  }
+  for (int64_t c = 0; c < count; ++c) write(out + c * out_stride, best[c]);
+}
+
+// The best element of a row and its index; index -1 before the first element.
+template <class T>
+struct Place {
+  T best;
+  int64_t index;
+};
+
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+
+template <class Op, class T>
+bool beats(T x, T best) {
+  if (is_nan(best)) return false;
+  return is_nan(x) || (x != best && !is_nan(x) && Op::pick(best, x) == x);
+}
+
+template <class Op, class T>
+void start_place(char *value) {
+  write(value, Place<T>{Op::template worst<T>(), -1});
+}
+
+template <class Op, class T>
+void chunk_place(char *value, const char *x, int64_t n, int64_t first) {
+  Place<T> place = read<Place<T>>(value);
+  char best_bytes[sizeof(T)];
+  start<Op, T>(best_bytes);
+  chunk<Op, T>(best_bytes, x, n, first);
+  const T best = read<T>(best_bytes);
+  if (place.index >= 0 && !beats<Op>(best, place.best)) return;
+  int64_t i = 0;
+  if (is_nan(best)) {
+    while (!is_nan(read<T>(x + i * static_cast<int64_t>(sizeof(T))))) ++i;
+  } else {
+    while (read<T>(x + i * static_cast<int64_t>(sizeof(T))) != best) ++i;
+  }
+  write(value, Place<T>{best, first + i});
+}
+
+template <class Op, class T>
+void merge_place(char *value, const char *later) {
+  const Place<T> now = read<Place<T>>(value), next = read<Place<T>>(later);
+  if (beats<Op>(next.best, now.best)) write(value, next);
+}
+
+template <class T>
+void finish_place(char *out, const char *value) {
+  write(out, read<Place<T>>(value).index);
+}
+
+template <class Op, class T>
+Reducer extreme() {
+  return {start<Op, T>, chunk<Op, T>, merge<Op, T>, finish<T>, columns<Op, T>};
+}
+
+template <class Op, class Half>
+Reducer extreme_half(int32_t dtype) {
+  return {start<Op, float>,  chunk<Op, float>, merge<Op, float>,
+          finish_half<Half>, nullptr,          widen_loop(dtype)};
+}
+
+template <class Op, class T>
+Reducer place(Loop widen = nullptr) {
+  return {start_place<Op, T>, chunk_place<Op, T>, merge_place<Op, T>, finish_place<T>, nullptr, widen};
+}
+
+template <class Op>
+Reducer extreme_reducer(int32_t dtype) {
+  switch (dtype) {
+    case DA_BOOL:
+    case DA_UINT8:
+      return extreme<Op, uint8_t>();
+    case DA_INT8:
+      return extreme<Op, int8_t>();
+    case DA_INT16:
+      return extreme<Op, int16_t>();
+    case DA_UINT16:
+      return extreme<Op, uint16_t>();
+    case DA_INT32:
+      return extreme<Op, int32_t>();
+    case DA_UINT32:
+      return extreme<Op, uint32_t>();
+    case DA_INT64:
+      return extreme<Op, int64_t>();
+    case DA_UINT64:
+      return extreme<Op, uint64_t>();
+    case DA_FLOAT16:
+      return extreme_half<Op, float16>(dtype);
+    case DA_BFLOAT16:
+      return extreme_half<Op, bfloat16>(dtype);
+    case DA_FLOAT32:
+      return extreme<Op, float>();
+    default:
+      return extreme<Op, double>();
+  }
+}
+
+template <class Op>
+Reducer place_reducer(int32_t dtype) {
+  switch (dtype) {
+    case DA_BOOL:
+    case DA_UINT8:
+      return place<Op, uint8_t>();
+    case DA_INT8:
+      return place<Op, int8_t>();
+    case DA_INT16:
+      return place<Op, int16_t>();
+    case DA_UINT16:
+      return place<Op, uint16_t>();
+    case DA_INT32:
+      return place<Op, int32_t>();
+    case DA_UINT32:
+      return place<Op, uint32_t>();
+    case DA_INT64:
+      return place<Op, int64_t>();
+    case DA_UINT64:
+      return place<Op, uint64_t>();
+    case DA_FLOAT16:
+    case DA_BFLOAT16:
+      return place<Op, float>(widen_loop(dtype));
+    case DA_FLOAT32:
+      return place<Op, float>();
+    default:
+      return place<Op, double>();
+  }
+}
+
+using Max = Extreme<true>;
+using Min = Extreme<false>;
+
+// The start of `any` is false and that of `all` true, as bytes.
+void start_any(char *value) { write<uint8_t>(value, 0); }
+void start_all(char *value) { write<uint8_t>(value, 1); }
+
+}  // namespace
+
+std::unique_ptr<Plan> build_reduce_max(const Request &request) {
+  return reduce_plan(request, extreme_reducer<Max>(request.in(0).dtype));
+}
+
+std::unique_ptr<Plan> build_reduce_min(const Request &request) {
+  return reduce_plan(request, extreme_reducer<Min>(request.in(0).dtype));
+}
+
+std::unique_ptr<Plan> build_reduce_any(const Request &request) {
+  Reducer reducer = extreme<Max, uint8_t>();
+  reducer.start = start_any;
+  return reduce_plan(request, reducer);
+}
+
+std::unique_ptr<Plan> build_reduce_all(const Request &request) {
+  Reducer reducer = extreme<Min, uint8_t>();
+  reducer.start = start_all;
+  reducer.columns = nullptr;  // its columns start from the greatest byte, which is no bool
+  return reduce_plan(request, reducer);
+}
+
+std::unique_ptr<Plan> build_reduce_argmax(const Request &request) {
+  return reduce_plan(request, place_reducer<Max>(request.in(0).dtype));
+}
+
+std::unique_ptr<Plan> build_reduce_argmin(const Request &request) {
+  return reduce_plan(request, place_reducer<Min>(request.in(0).dtype));
+}
+
+}  // namespace reference_cpu
