@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import typer
 
-from device_api import errors
 from device_api.cli import bench, check, conformance, info, list_plugins, new_plugin, paths
+from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, PluginError
 
 FAILED = 1
 USAGE = 2
@@ -46,22 +46,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         app(args=words, prog_name="device-api")
-    except errors.DeviceApiError as error:
+    except DeviceApiError as error:
         _report(error, as_json="--json" in words)
         sys.exit(exit_code(error))
 
 
-def exit_code(error: errors.DeviceApiError) -> int:
+def exit_code(error: DeviceApiError) -> int:
     """The exit code for a typed error that ended a command."""
-    if isinstance(error, errors.InvalidDevice):
+    if isinstance(error, InvalidDevice):
         # A well-formed name of something that is not there is no mistake of usage.
         return UNAVAILABLE if _DEVICE_STRING.fullmatch(str(error.spec)) else USAGE
-    if isinstance(error, (errors.PluginError, errors.DeviceUnavailable)):
+    if isinstance(error, (PluginError, DeviceUnavailable)):
         return UNAVAILABLE
     return FAILED
 
 
-def _report(error: errors.DeviceApiError, *, as_json: bool) -> None:
+def _report(error: DeviceApiError, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"type": type(error).__name__, "message": str(error)}}, indent=1))
     print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -155,9 +155,9 @@ def command(
 ) -> None:
     """Check devices with real work, each in a process of its own, with fallback forbidden."""
     if device is None:
-        from device_api import loading
+        from device_api.loading import plugin_records
 
-        specs = [record.device_type for record in loading.plugin_records() if record.device_type]
+        specs = [record.device_type for record in plugin_records() if record.device_type]
     else:
         specs = [device]
     findings = [check_device(spec, timeout=timeout) for spec in specs]

@@ -26,12 +26,12 @@ def main(spec: str) -> int:
     device_type = spec.partition(":")[0]
     try:
         with _stage("manifest") as facts:
-            from device_api import loading
+            from device_api.loading import find_record, load_plugin
 
-            record = loading.find_record(device_type)
+            record = find_record(device_type)
             facts["library"] = str(record.library)
         with _stage("library") as facts:
-            plugin = loading.load_plugin(device_type)
+            plugin = load_plugin(device_type)
             facts.update(vendor=plugin.vendor, version=plugin.version, abi=f"{plugin.abi[0]}.{plugin.abi[1]}")
         with _stage("device") as facts:
             import device_api as da

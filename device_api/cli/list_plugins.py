@@ -16,9 +16,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the plugins that can be found, without opening any of them."""
-    from device_api import loading
+    from device_api.loading import plugin_records
 
-    records = loading.plugin_records()
+    records = plugin_records()
     if as_json:
         print_json({"plugins": [_document(record) for record in records]})
         return
