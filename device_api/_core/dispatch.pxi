@@ -7,6 +7,7 @@ cdef extern from *:
     """
     bint _grad_flag "device_api_grad_enabled"
     PyObject **_items "device_api_items" (tuple)
+    PyObject *_type "(PyObject *)Py_TYPE" (PyObject *)
 
 cdef enum:
     # Kinds of inputs that are no tensor; the addresses of layouts are never so small.
@@ -182,54 +183,60 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
     cdef uint64_t inline_words[INLINE_WORDS]
     cdef vector[uint64_t] many_words
     cdef uint64_t *words = inline_words
+    cdef const ce.TensorState *inline_states[INLINE_WORDS]
+    cdef vector[const ce.TensorState *] many_states
+    cdef const ce.TensorState **states = inline_states
     cdef size_t word_count = 2 + count + out_count * 2 + (out_count * count + 31) // 32
-    cdef size_t i, k, bit
+    cdef size_t i
     cdef bint differentiable = False
+    cdef PyObject *given
+    cdef PyObject *place = <PyObject *> device  # borrowed: every tensor holds its device
     cdef object value
-    cdef Tensor tensor
     cdef uint64_t hash
     cdef PyObject *found
     cdef Program program
     if word_count > INLINE_WORDS:
         many_words.resize(word_count)
         words = many_words.data()
+        many_states.resize(word_count)
+        states = many_states.data()
     for i in range(count):
-        value = <object> inputs[i]
-        if type(value) is Tensor:
-            tensor = <Tensor> value
-            if tensor.device is not device:
-                if device is not None:
-                    _mixed_devices(op, device, tensor.device)
-                device = tensor.device
-            differentiable |= tensor.differentiable
-            words[2 + i] = <uint64_t> tensor.state.layout.get()
-        elif PyFloat_Check(value):
+        given = inputs[i]
+        if _type(given) == <PyObject *> Tensor:
+            if <PyObject *> (<Tensor> given).device != place:
+                if place != <PyObject *> None:
+                    _mixed_devices(op, <Device> place, (<Tensor> given).device)
+                place = <PyObject *> (<Tensor> given).device
+            differentiable |= (<Tensor> given).differentiable
+            words[2 + i] = <uint64_t> (<Tensor> given).state.layout.get()
+            states[i] = &(<Tensor> given).state
+        elif PyFloat_Check(<object> given):
             words[2 + i] = SCALAR_FLOAT
-        elif PyBool_Check(value):
+        elif PyBool_Check(<object> given):
             words[2 + i] = SCALAR_BOOL
-        elif PyLong_Check(value):
+        elif PyLong_Check(<object> given):
             words[2 + i] = SCALAR_INT
-        elif PyComplex_Check(value):
+        elif PyComplex_Check(<object> given):
             words[2 + i] = SCALAR_COMPLEX
-        elif value is None:
+        elif given == <PyObject *> None:
             words[2 + i] = ABSENT
         elif coerced:
-            raise TypeError(f"{_op_name(op)} cannot take {type(value).__name__}")
+            raise TypeError(f"{_op_name(op)} cannot take {type(<object> given).__name__}")
         else:
             return _coerce(op, inputs, count, outs, out_count, attributes, _device_of(device, inputs, count))
-    if device is None:
-        if out_count != 0:
-            device = (<Tensor> outs[0]).device
+    if place == <PyObject *> None:
+        if out_count != 0 and isinstance(<object> outs[0], Tensor):
+            place = <PyObject *> (<Tensor> outs[0]).device
         elif not coerced and count != 0:
             return _coerce(op, inputs, count, outs, out_count, attributes, None)
         else:
             raise TypeError(f"{_op_name(op)}: no tensor says which device to use, and device= is not given")
-    if not device.engine.usable():
-        _refuse(device)
+    if not (<Device> place).engine.usable():
+        _refuse(<Device> place)
     words[0] = <uint64_t> op | <uint64_t> count << 32 | <uint64_t> out_count << 48
-    words[1] = <uint64_t> device.engine
+    words[1] = <uint64_t> (<Device> place).engine
     if out_count != 0:
-        differentiable |= _out_words(op, words + 2 + count, inputs, count, outs, out_count, device)
+        differentiable |= _out_words(op, words + 2 + count, inputs, count, outs, out_count, <Device> place)
         if differentiable and _grad_flag:
             raise _errors.GradientError(
                 "an operation that is recorded cannot write into a given tensor", subject=_op_name(op),
@@ -237,6 +244,8 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
                 op=_op_name(op), argument="out",
             )
         word_count = 2 + count + out_count + (out_count * count + 31) // 32
+        for i in range(out_count):
+            states[count + i] = &(<Tensor> outs[i]).state
     else:
         word_count = 2 + count
     hash = 0 if PyTuple_GET_SIZE(attributes) == 0 else <uint64_t> PyObject_Hash(attributes)
@@ -247,9 +256,9 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
         program = <Program> found
     else:
         _misses += 1
-        program = _plan(op, inputs, count, outs, out_count, attributes, device)
+        program = _plan(op, inputs, count, outs, out_count, attributes, <Device> place)
         _remember(hash, words, word_count, attributes, program, inputs, count, outs, out_count)
-    value = _run(program, inputs, outs, out_count, attributes)
+    value = _run(program, inputs, count, states, outs, out_count, attributes)
     if differentiable and _grad_flag and _record_hook is not None:
         _record_hook(
             op, _as_tuple(inputs, count), attributes, value if type(value) is tuple else (value,)
@@ -306,6 +315,8 @@ def dispatch(int op, tuple inputs not None, tuple attributes=(), out=None, Devic
     cdef tuple outs
     if attributes is None:
         attributes = _EMPTY
+    if device is not None:
+        _check(device)
     if out is None:
         return _call(op, _items(inputs), PyTuple_GET_SIZE(inputs), NULL, 0,
                      attributes, device, False)

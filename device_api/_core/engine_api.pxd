@@ -225,10 +225,9 @@ cdef extern from "program.hpp" namespace "device_api" nogil:
         uint64_t offset
     cppclass Frame:
         Frame()
-        uint64_t start(EngineProgram *) except +
+        uint64_t start(EngineProgram *, const TensorState *const *, const TensorState *const *) except +
         uint64_t resume()
         void supply(Storage *)
-        void bind(uint32_t, Storage *, uint64_t)
         void clear()
         Place *places
         Storage **storages

@@ -221,13 +221,18 @@ cdef class Program:
         cdef list targets = list(out)
         cdef vector[PyObject *] input_pointers
         cdef vector[PyObject *] out_pointers
+        cdef vector[const ce.TensorState *] states
         for item in given:
             input_pointers.push_back(<PyObject *> item)
+            states.push_back(&(<Tensor> item).state if isinstance(item, Tensor) else NULL)
         for item in targets:
             out_pointers.push_back(<PyObject *> item)
+            states.push_back(&(<Tensor> item).state if isinstance(item, Tensor) else NULL)
         _check(self.device)
         _check_operands(self, input_pointers.data(), len(given), out_pointers.data(), len(targets))
-        result = _run(self, input_pointers.data(), out_pointers.data(), len(targets), attributes)
+        result = _run(
+            self, input_pointers.data(), len(given), states.data(), out_pointers.data(), len(targets), attributes
+        )
         return result if isinstance(result, tuple) else (result,)
 
 

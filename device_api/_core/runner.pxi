@@ -76,25 +76,20 @@ cdef int _run_mixed(Program program, ce.Frame *frame, tuple attributes) except -
     return 0
 
 
-cdef object _run(Program program, PyObject **inputs, PyObject **outs, size_t out_count, tuple attributes):
-    """Runs a program on operands that fit it; returns a tensor, or a tuple when there is not exactly one result."""
+cdef object _run(
+    Program program, PyObject **inputs, size_t count, const ce.TensorState **states, PyObject **outs, size_t out_count,
+    tuple attributes,
+):
+    """Runs a program on operands that fit it; returns a tensor, or a tuple when there is not exactly one result.
+
+    states: those of the inputs (NULL for scalars), then those of the outs.
+    """
     cdef ce.Frame frame
     cdef ce.EngineProgram *engine = program.engine
-    cdef ce.TensorState *state
-    cdef ce.Slot *slot
-    cdef uint64_t need = frame.start(engine)
+    cdef uint64_t need = frame.start(engine, states, states + count)
     cdef size_t i
     if need != 0:
         _grow_frame(program.device, &frame, need, program.op)
-    for i in range(engine.slots.size()):
-        slot = &engine.slots[i]
-        if slot.kind == ce.SLOT_INPUT:
-            state = &(<Tensor> inputs[slot.value]).state
-        elif slot.kind == ce.SLOT_OUT:
-            state = &(<Tensor> outs[slot.value]).state
-        else:
-            continue
-        frame.bind(i, state.storage.get(), state.start)
     if engine.scalar_count != 0:
         for i in range(engine.steps.size()):
             if engine.steps[i].scalar_input >= 0:

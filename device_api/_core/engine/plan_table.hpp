@@ -7,7 +7,6 @@
 #define DEVICE_API_CORE_PLAN_TABLE_HPP
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "layout.hpp"
@@ -27,13 +26,17 @@ class PlanTable {
  public:
   explicit PlanTable(size_t capacity);
 
+  // The multiplications do not wait for each other; an odd factor for each position keeps positions apart.
   static uint64_t hash(const uint64_t *words, size_t count, uint64_t attributes_hash) {
-    uint64_t hash = attributes_hash;
+    uint64_t sum = attributes_hash;
+    uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
     for (size_t i = 0; i < count; ++i) {
-      hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
-      hash ^= hash >> 32;
+      sum += words[i] * factor;
+      factor += UINT64_C(0xC2B2AE3D27D4EB4E);
     }
-    return hash;
+    sum ^= sum >> 32;
+    sum *= UINT64_C(0xD6E8FEB86659FD93);
+    return sum ^ (sum >> 32);
   }
 
   // The first entry from `*position` on with these words; `*position` becomes the place behind it. Start with
@@ -44,11 +47,13 @@ class PlanTable {
       PlanEntry *entry = slots_[*position];
       if (entry == nullptr) return nullptr;
       *position = (*position + 1) & (slots_.size() - 1);
-      if (entry->hash == hash && entry->words.size() == count &&
-          std::memcmp(entry->words.data(), words, count * sizeof(uint64_t)) == 0) {
-        entry->used = true;
-        return entry;
-      }
+      if (entry->hash != hash || entry->words.size() != count) continue;
+      const uint64_t *own = entry->words.data();
+      size_t i = 0;
+      while (i < count && own[i] == words[i]) ++i;
+      if (i < count) continue;
+      entry->used = true;
+      return entry;
     }
   }
 

@@ -114,6 +114,15 @@ Failure *kernel_supports(const Device &device, const da_kernel *kernel, const st
   return failure;
 }
 
+void Frame::widen(size_t slots, size_t scalar_count) {
+  many_places_.reset(new Place[slots]);
+  many_storages_.reset(new Storage *[slots]);
+  many_scalars_.reset(new Element[scalar_count]);
+  places = many_places_.get();
+  storages = many_storages_.get();
+  scalars = many_scalars_.get();
+}
+
 Program::Program(Device *of, std::string name) : device(of), op(std::move(name)) {}
 
 Program::~Program() {
@@ -134,7 +143,7 @@ Program::~Program() {
 Slot *Program::add_slot(SlotKind kind, uint64_t value) {
   if (kind == SlotKind::output) {
     value = device->allocator.round(value);
-    ++output_slots;
+    outputs.push_back(static_cast<uint32_t>(slots.size()));
   }
   slots.push_back(Slot{kind, value, StorageRef()});
   return &slots.back();
@@ -257,42 +266,40 @@ Failure *Program::run(Frame *frame, uint64_t first, uint64_t last) noexcept {
 
 Failure *Program::run_kernel(const Step &step, Frame *frame) {
   const uint32_t count = step.input_count + step.output_count;
-  da_tensor inline_tensors[kInlineOperands];
-  const da_tensor *inline_pointers[kInlineOperands];
-  std::vector<da_tensor> many_tensors;
-  std::vector<const da_tensor *> many_pointers;
-  da_tensor *tensors = inline_tensors;
-  const da_tensor **pointers = inline_pointers;
-  if (__builtin_expect(count > kInlineOperands, 0)) {
-    many_tensors.resize(count);
-    many_pointers.resize(count);
-    tensors = many_tensors.data();
-    pointers = many_pointers.data();
+  const size_t words = step.scalar_input >= 0 ? step.attributes.size() : 0;
+  if (__builtin_expect(count <= kInlineOperands && words <= kInlineAttributeWords, 1)) {
+    da_tensor tensors[kInlineOperands];
+    const da_tensor *pointers[kInlineOperands];
+    if (words == 0) return launch(step, frame, tensors, pointers, step.attributes.data());
+    uint64_t attributes[kInlineAttributeWords];
+    std::memcpy(attributes, step.attributes.data(), words * sizeof(uint64_t));
+    std::memcpy(attributes + step.scalar_word, &frame->scalars[step.scalar_index], sizeof(Element));
+    return launch(step, frame, tensors, pointers, attributes);
   }
-  for (uint32_t k = 0; k < count; ++k) {
-    const Operand &operand = operands[step.first + k];
-    if (!operand.present) {
+  std::vector<da_tensor> tensors(count);
+  std::vector<const da_tensor *> pointers(count);
+  std::vector<uint64_t> attributes = step.attributes;
+  if (words != 0) {
+    std::memcpy(attributes.data() + step.scalar_word, &frame->scalars[step.scalar_index], sizeof(Element));
+  }
+  return launch(step, frame, tensors.data(), pointers.data(), attributes.data());
+}
+
+inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tensors, const da_tensor **pointers,
+                                const uint64_t *attributes) {
+  const uint32_t count = step.input_count + step.output_count;
+  const Operand *operand = operands.data() + step.first;
+  const da_tensor *descriptor = descriptors_.data() + step.first;
+  for (uint32_t k = 0; k < count; ++k, ++operand, ++descriptor) {
+    if (!operand->present) {
       pointers[k] = nullptr;
       continue;
     }
-    const Place &place = frame->places[operand.slot];
-    tensors[k] = descriptors_[step.first + k];
+    const Place &place = frame->places[operand->slot];
+    tensors[k] = *descriptor;
     tensors[k].dl.data = place.handle;
-    tensors[k].dl.byte_offset += place.offset;
+    tensors[k].dl.byte_offset = descriptor->dl.byte_offset + place.offset;
     pointers[k] = &tensors[k];
-  }
-  const uint64_t *attributes = step.attributes.data();
-  uint64_t inline_words[kInlineAttributeWords];
-  std::vector<uint64_t> many_words;
-  if (step.scalar_input >= 0) {
-    uint64_t *words = inline_words;
-    if (step.attributes.size() > kInlineAttributeWords) {
-      many_words.resize(step.attributes.size());
-      words = many_words.data();
-    }
-    std::copy(step.attributes.begin(), step.attributes.end(), words);
-    std::memcpy(words + step.scalar_word, &frame->scalars[step.scalar_index], sizeof(Element));
-    attributes = words;
   }
   Scratch scratch(device);
   da_kernel_context context;

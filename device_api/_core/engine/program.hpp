@@ -10,10 +10,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device.hpp"
 #include "layout.hpp"
+#include "tensor.hpp"
 
 namespace device_api {
 
@@ -68,13 +70,12 @@ class Frame {
   Frame(const Frame &) = delete;
   Frame &operator=(const Frame &) = delete;
 
-  // Host lock. Readies the frame and fills what needs no inputs; returns the bytes of the first block that
-  // the pool could not serve at once, or 0. After serving it with `supply` (takes the reference), call
-  // `resume`.
-  inline uint64_t start(Program *program);
+  // Host lock. Gives every slot its memory: operands (which fit the program), outputs, the arena. Returns the bytes
+  // of the first block that the pool could not serve at once, or 0. After `supply` (it takes the reference) of such a
+  // block, call `resume`.
+  inline uint64_t start(Program *program, const TensorState *const *inputs, const TensorState *const *outs);
+  void supply(Storage *storage) { supplied_ = storage; }
   inline uint64_t resume();
-  inline void supply(Storage *storage);
-  inline void bind(uint32_t slot, Storage *storage, uint64_t start);
   // Drops the references that the frame owns: outputs that nobody took, and the arena.
   inline void clear();
 
@@ -89,13 +90,19 @@ class Frame {
  private:
   static constexpr uint32_t kInline = 12;
   static constexpr uint32_t kInlineScalars = 2;
-  uint32_t next_slot_ = 0;
+  void widen(size_t slots, size_t scalar_count);
+  inline Storage *take(uint64_t bytes);
+
+  const TensorState *const *inputs_ = nullptr;
+  const TensorState *const *outs_ = nullptr;
+  Storage *supplied_ = nullptr;
+  uint32_t ready_ = 0;  // slots that have their memory
   Place inline_places_[kInline];
   Storage *inline_storages_[kInline];
   Element inline_scalars_[kInlineScalars];
-  std::vector<Place> many_places_;
-  std::vector<Storage *> many_storages_;
-  std::vector<Element> many_scalars_;
+  std::unique_ptr<Place[]> many_places_;
+  std::unique_ptr<Storage *[]> many_storages_;
+  std::unique_ptr<Element[]> many_scalars_;
 };
 
 class Program {
@@ -137,7 +144,7 @@ class Program {
   std::vector<Step> steps;
   std::vector<Operand> results;
   uint64_t arena_bytes = 0;
-  uint32_t output_slots = 0;
+  std::vector<uint32_t> outputs;  // slots of kind output
   uint32_t external_count = 0;
   uint32_t scalar_count = 0;
   uint64_t random_total = 0;
@@ -148,6 +155,8 @@ class Program {
 
  private:
   Failure *run_kernel(const Step &step, Frame *frame);
+  Failure *launch(const Step &step, Frame *frame, da_tensor *tensors, const da_tensor **pointers,
+                  const uint64_t *attributes);
   Failure *run_random(const Step &step, Frame *frame);
 
   std::vector<da_tensor> descriptors_;
@@ -161,23 +170,14 @@ void describe_tensor(const Device &device, const Layout *layout, da_tensor *out)
 Failure *kernel_supports(const Device &device, const da_kernel *kernel, const std::vector<Operand> &inputs,
                          const std::vector<Operand> &outputs, const void *attributes, bool *out_supported);
 
-inline uint64_t Frame::start(Program *of) {
+inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, const TensorState *const *outs) {
   program = of;
-  const size_t count = of->slots.size();
+  inputs_ = inputs;
+  outs_ = outs;
   places = inline_places_;
   storages = inline_storages_;
-  if (count > kInline) {
-    many_places_.resize(count);
-    many_storages_.resize(count);
-    places = many_places_.data();
-    storages = many_storages_.data();
-  }
   scalars = inline_scalars_;
-  if (of->scalar_count > kInlineScalars) {
-    many_scalars_.resize(of->scalar_count);
-    scalars = many_scalars_.data();
-  }
-  for (size_t i = 0; i < count; ++i) storages[i] = nullptr;
+  if (of->slots.size() > kInline || of->scalar_count > kInlineScalars) widen(of->slots.size(), of->scalar_count);
   if (of->random_total != 0) {
     random_seed = of->device->random.seed;
     random_offset = of->device->random.offset;
@@ -186,53 +186,56 @@ inline uint64_t Frame::start(Program *of) {
   return resume();
 }
 
+inline Storage *Frame::take(uint64_t bytes) {
+  return supplied_ != nullptr ? std::exchange(supplied_, nullptr) : program->device->pool.take(bytes);
+}
+
 inline uint64_t Frame::resume() {
   if (program->arena_bytes != 0 && arena == nullptr) {
-    arena = program->device->pool.take(program->arena_bytes);
+    arena = take(program->arena_bytes);
     if (arena == nullptr) return program->arena_bytes;
   }
   const uint32_t count = static_cast<uint32_t>(program->slots.size());
-  for (; next_slot_ < count; ++next_slot_) {
-    const Slot &slot = program->slots[next_slot_];
-    if (slot.kind == SlotKind::output) {
-      if (storages[next_slot_] == nullptr) {
-        storages[next_slot_] = program->device->pool.take(slot.value);
-        if (storages[next_slot_] == nullptr) return slot.value;
+  const Slot *slots = program->slots.data();
+  for (; ready_ < count; ++ready_) {
+    const Slot &slot = slots[ready_];
+    Storage *storage = nullptr;
+    uint64_t start = 0;
+    switch (slot.kind) {
+      case SlotKind::input:
+      case SlotKind::out: {
+        const TensorState *state = (slot.kind == SlotKind::input ? inputs_ : outs_)[slot.value];
+        storage = state->storage.get();
+        start = state->start;
+        break;
       }
-      places[next_slot_] = Place{storages[next_slot_]->handle, storages[next_slot_]->offset};
-    } else if (slot.kind == SlotKind::temp) {
-      storages[next_slot_] = arena;
-      places[next_slot_] = Place{arena->handle, arena->offset + slot.value};
-    } else if (slot.kind == SlotKind::constant) {
-      storages[next_slot_] = slot.constant.get();
-      places[next_slot_] = Place{slot.constant->handle, slot.constant_start};
+      case SlotKind::output:
+        storage = take(slot.value);
+        if (storage == nullptr) return slot.value;
+        start = storage->offset;
+        break;
+      case SlotKind::temp:
+        storage = arena;
+        start = arena->offset + slot.value;
+        break;
+      case SlotKind::constant:
+        storage = slot.constant.get();
+        start = slot.constant_start;
+        break;
     }
+    storages[ready_] = storage;
+    places[ready_] = Place{storage->handle, start};
   }
   return 0;
 }
 
-inline void Frame::supply(Storage *storage) {
-  if (program->arena_bytes != 0 && arena == nullptr) {
-    arena = storage;
-  } else {
-    storages[next_slot_] = storage;
-  }
-}
-
-inline void Frame::bind(uint32_t slot, Storage *storage, uint64_t start) {
-  storages[slot] = storage;
-  places[slot] = Place{storage->handle, start};
-}
-
 inline void Frame::clear() {
   if (program == nullptr) return;
-  if (program->output_slots != 0) {
-    for (size_t i = 0; i < program->slots.size(); ++i) {
-      if (program->slots[i].kind == SlotKind::output && storages[i] != nullptr)
-        StorageRef(std::exchange(storages[i], nullptr));
-    }
+  for (const uint32_t slot : program->outputs) {
+    if (slot < ready_) StorageRef dropped(storages[slot]);
   }
-  if (arena != nullptr) StorageRef(std::exchange(arena, nullptr));
+  if (arena != nullptr) StorageRef dropped(arena);
+  if (supplied_ != nullptr) StorageRef dropped(supplied_);
   program = nullptr;
 }
 

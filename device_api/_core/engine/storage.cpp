@@ -10,7 +10,7 @@ constexpr uint64_t kCacheCapacity = UINT64_C(16) << 20;  // of all bins together
 }  // namespace
 
 void StoragePool::prepare(uint64_t granularity) {
-  granularity_ = granularity;
+  shift_ = static_cast<uint32_t>(__builtin_ctzll(granularity));
   bins_.assign(kBinnedBytes / granularity, nullptr);
 }
 
@@ -46,8 +46,8 @@ void StoragePool::give_back(Storage *storage) {
   }
   ++frees_;
   storage_bytes_ -= storage->bytes;
-  const uint64_t bin = storage->bytes / granularity_ - 1;
-  if (bin < bins_.size() && storage->bytes % granularity_ == 0 && storage->block->stream == *stream_ &&
+  const uint64_t bin = (storage->bytes >> shift_) - 1;
+  if (bin < bins_.size() && storage->bytes == (bin + 1) << shift_ && storage->block->stream == *stream_ &&
       cached_ + storage->bytes <= kCacheCapacity) {
     cached_ += storage->bytes;
     storage->next = bins_[bin];

@@ -63,11 +63,12 @@ class StoragePool {
  public:
   StoragePool(Allocator *allocator, da_stream *const *stream) : allocator_(allocator), stream_(stream) {}
 
+  // `granularity` is a power of two: bins are that far apart.
   void prepare(uint64_t granularity);
 
   // One reference to a new storage, or nullptr when the bin is empty: then `acquire_block` and `adopt`.
   Storage *take(uint64_t bytes) {
-    const uint64_t bin = bytes == 0 ? 0 : (bytes - 1) / granularity_;
+    const uint64_t bin = bytes == 0 ? 0 : (bytes - 1) >> shift_;
     if (bin >= bins_.size()) return nullptr;
     Storage *storage = bins_[bin];
     if (storage == nullptr) return nullptr;
@@ -105,7 +106,7 @@ class StoragePool {
 
   Allocator *allocator_;
   da_stream *const *stream_;
-  uint64_t granularity_ = 64;
+  uint32_t shift_ = 6;  // log2 of the granularity
   std::vector<Storage *> bins_;
   uint64_t cached_ = 0;
   uint64_t storage_bytes_ = 0;
