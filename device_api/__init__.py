@@ -1,1 +1,77 @@
-"""device_api: one Python interface to the devices of many vendors."""
+"""device_api: arrays, and a framework's operations on them, on the devices of any vendor.
+
+    import device_api as da
+
+    x = da.asarray([1.0, 2.0, 3.0], device="cpu")
+    y = da.softmax(x * 2 + 1)
+
+A device string chooses the vendor's plugin; nothing of a vendor is opened before it is used. The namespace
+follows the Python array API. Names are imported when they are first asked for, so that importing the package
+costs little.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from device_api._core import Device, Tensor
+    from device_api.autograd import backward, enable_grad, grad, no_grad
+    from device_api.errors import *
+    from device_api.loading import plugin_records, register_plugin
+    from device_api.ops._functions import *
+    from device_api.ops.fallback import (
+        FallbackWarning,
+        fallback,
+        fallback_report,
+        reset_fallback_report,
+        set_denied_ops,
+        set_fallback,
+    )
+    from device_api.runtime import *
+    from device_api.tensor.constants import *
+    from device_api.tensor.conversion import asarray, to_device
+    from device_api.tensor.creation import *
+    from device_api.tensor.dynamic import count_nonzero, nonzero
+    from device_api.tensor.random import *
+
+__version__ = "0.1.0"
+__array_api_version__ = "2025.12"
+
+
+def get_include() -> str:
+    """The folder to give a compiler with -I, so that `#include "device_api/device_api.h"` is found."""
+    return str(Path(__file__).parent / "include")
+
+
+def get_cmake_dir() -> str:
+    """The folder of the CMake package: `-Ddevice_api_DIR=...` lets find_package(device_api) succeed."""
+    return str(Path(__file__).parent / "cmake")
+
+
+def __getattr__(name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from device_api._names import MODULES, OPS_MODULE
+
+    module = MODULES.get(name, OPS_MODULE)
+    if module not in _PLAIN:
+        import_module("device_api._activation")
+    found = import_module(module)
+    if module == OPS_MODULE and name not in found.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(found, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from device_api._names import MODULES, OPS_MODULE
+
+    return sorted({*globals(), *MODULES, *import_module(OPS_MODULE).__all__})
+
+
+# Modules whose names work without the native core.
+_PLAIN = frozenset({"device_api.errors", "device_api.loading", "device_api.tensor.constants"})

@@ -18,7 +18,7 @@ import numpy as np
 
 from device_api import dtypes
 from device_api.errors import AttributeValueError
-from device_api.opset.spec import OpSpec
+from device_api.opset.spec import Attribute, OpSpec
 
 HEADER_BYTES = 16
 _WHOLE = {"int", "bool", "dtype", "axis"}
@@ -27,12 +27,16 @@ _LISTS = {"axes", "shape", "ints"}
 Packed = tuple[bytes, tuple[tuple[int, bytes], ...]]
 
 
-@cache
 def offsets(spec: OpSpec) -> tuple[dict[str, int], int]:
     """Where each kernel attribute begins in the op's struct, and the size of the struct."""
+    return _offsets(spec.kernel_attributes)
+
+
+@cache
+def _offsets(attributes: tuple[Attribute, ...]) -> tuple[dict[str, int], int]:
     places: dict[str, int] = {}
     position = HEADER_BYTES
-    for attribute in spec.kernel_attributes:
+    for attribute in attributes:
         position += 8 if attribute.optional else 0
         places[attribute.name] = position
         position += 16 if attribute.kind in _LISTS or attribute.kind == "scalar" else 8

@@ -9,6 +9,8 @@ CPU by the fallback policy. It works on symbolic tensors and never touches the v
 from __future__ import annotations
 
 import functools
+import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +30,8 @@ from device_api.ops.shapes import RULES, TensorSpec
 from device_api.ops.symbols import Ref, RunTimeScalar, Storage
 from device_api.ops.views import Layout, normalize_axes, normalize_axis
 from device_api.opset.spec import OpSpec
+
+_generator_lock = threading.Lock()
 
 Operand = Ref | RunTimeScalar | bool | int | float | complex | None
 
@@ -100,6 +104,24 @@ class Builder:
         self.copy_into(ref, target)
         return target
 
+    def assemble(self, shape: Sequence[int], dtype: np.dtype[Any], pieces: Sequence[tuple[Any, ...]]) -> Ref:
+        """A new tensor into which pieces (value, start, stop, step) are written in order, each into the slice
+        of these bounds. Together they cover it."""
+        target = self.temporary(dtypes.code(dtype), shape)
+        for value, starts, stops, steps in pieces:
+            layout = target.layout
+            for axis, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+                layout = layout.slice(axis, start, len(range(start, stop, step)), step)
+            if layout.size:
+                self.copy_into(value.viewed(value.layout.broadcast(layout.shape)), target.viewed(layout))
+        return target
+
+    def random_state(self, blocks: int) -> tuple[Ref, Ref]:
+        """Seed and offset of the device's generator as 0-d uint64 tensors; each run moves the offset on."""
+        state = (self.temporary(dtypes.UINT64, ()), self.temporary(dtypes.UINT64, ()))
+        self.step(_draw_state(self.device, blocks), [], state)
+        return state
+
     def copy_into(self, source: Ref, target: Ref) -> None:
         """Records the copy, with conversion, of one tensor to another of its shape."""
         spec = BY_NAME["copy"]
@@ -140,18 +162,24 @@ class Builder:
         targets = [self.temporary(made.dtype, made.shape) for made in outputs]
         if spec.name == "copy" and refs[0] is not None:
             self.copy_into(refs[0], targets[0])
-        elif fallback.is_denied(spec.name, self.device):
+            return targets
+        if fallback.is_denied(spec.name, self.device):
             self._on_host(spec, refs, targets, attributes, "the op is on the deny list")
-        elif not self._native(spec, refs, targets, bound, attributes):
-            kernel = python_kernels.find(spec.name, self.device.type)
-            if kernel is not None:
-                packed = [r if r is None or r.layout.is_contiguous else self.packed(r) for r in refs]
-                self.step(_python_step(kernel, attributes), packed, targets)
-            elif spec.has_decomposition:
-                return self._decomposed(spec, refs, attributes, outputs)
-            else:
-                self._on_host(spec, refs, targets, attributes)
-        return targets
+            return targets
+        if self._native(spec, refs, targets, bound, attributes):
+            return targets
+        if spec.name == "random_bits" and "random" in self.device.properties["interfaces"]:
+            self.step("random", [], targets)
+            return targets
+        kernel = python_kernels.find(spec.name, self.device.type)
+        if kernel is not None:
+            packed = [r if r is None or r.layout.is_contiguous else self.packed(r) for r in refs]
+            self.step(_python_step(kernel, attributes), packed, targets)
+            return targets
+        composed = self._decomposed(spec, refs, attributes, outputs) if spec.has_decomposition else None
+        if composed is None:
+            self._on_host(spec, refs, targets, attributes)
+        return composed or targets
 
     def _converted(self, spec: OpSpec, inputs: Sequence[Operand]) -> tuple[list[Ref | None], dict[str, int]]:
         """The inputs as tensors of the dtypes that the op's promotion gives them, and its type variables."""
@@ -192,13 +220,16 @@ class Builder:
         refs: Sequence[Ref | None],
         attributes: Mapping[str, Any],
         outputs: Sequence[TensorSpec],
-    ) -> list[Ref]:
-        """Records an op by its rule; results get the declared dtypes and shapes."""
+    ) -> list[Ref] | None:
+        """Records an op by its rule; results get the declared dtypes and shapes. None when the rule does not
+        apply."""
         fixed = [each for each in spec.inputs if not each.variadic]
         arguments: list[Any] = list(refs[: len(fixed)])
         if len(fixed) < len(spec.inputs):
             arguments.append(tuple(refs[len(fixed) :]))
         made = DECOMPOSE[spec.name](self, *arguments, **attributes)
+        if made is NotImplemented:
+            return None
         results = list(made) if isinstance(made, tuple) else [made]
         return [
             self.cast(ref.viewed(ref.layout.broadcast(wanted.shape, spec.name)), wanted.dtype)
@@ -259,6 +290,18 @@ def _counted_axes(
         elif value is not None and each.kind == "axes":
             values[each.name] = normalize_axes(value, first.ndim, spec.name)
     return values
+
+
+def _draw_state(device: _core.Device, blocks: int) -> Target:
+    def run(inputs: list[_core.Tensor | None], outputs: list[_core.Tensor], _: tuple[Any, ...]) -> None:
+        with _generator_lock:
+            seed, offset = device.random_state()
+            device.set_random_state(seed, (offset + blocks) % 2**64)
+        for value, output in zip((seed, offset), outputs, strict=True):
+            word = _core.from_host(device, dtypes.UINT64, (), value.to_bytes(8, sys.byteorder))
+            _core.copy_bytes(word, output)
+
+    return run
 
 
 def _python_step(kernel: python_kernels.Kernel, attributes: Mapping[str, Any]) -> Target:

@@ -1,0 +1,40 @@
+"""Where the public names that are no ops live: name to module. The ops are those of ops/_functions.py, except
+where a name here stands before them, for functions that also take a device string or a plain shape."""
+
+from __future__ import annotations
+
+_BY_MODULE = {
+    "device_api._core": "Device Tensor cache_info clear_plans",
+    "device_api.autograd": "backward enable_grad grad is_grad_enabled no_grad",
+    "device_api.errors": (
+        "AbiMismatch AttributeValueError AxisError DTypeError DeviceApiError DeviceError DeviceLost"
+        " DeviceMismatch DeviceOutOfMemory DeviceTimeout DeviceUnavailable DuplicateDeviceType"
+        " FallbackForbidden ForkedProcess GradientError IndexOutOfRange InvalidDevice KernelFailed"
+        " ManifestError OpError PluginError PluginFailed PluginLoadError PluginNotFound PluginRefused"
+        " ShapeError UnsupportedOp"
+    ),
+    "device_api.loading": "PluginRecord plugin_records register_plugin",
+    "device_api.ops.fallback": (
+        "FallbackEntry FallbackWarning fallback fallback_report reset_fallback_report set_denied_ops"
+        " set_fallback"
+    ),
+    "device_api.runtime": (
+        "default_device device device_count device_properties device_types devices empty_cache"
+        " get_default_device get_device get_random_state is_available manual_seed max_memory_allocated"
+        " max_memory_reserved memory_allocated memory_reserved memory_stats reset_peak_memory_stats"
+        " set_default_device set_device set_memory_limit set_random_state synchronize"
+    ),
+    "device_api.tensor.constants": (
+        "bfloat16 bool complex64 complex128 e float8_e4m3fn float8_e5m2 float16 float32 float64 inf int8 int16"
+        " int32 int64 nan newaxis pi uint8 uint16 uint32 uint64"
+    ),
+    "device_api.tensor.conversion": "asarray to_device",
+    "device_api.tensor.creation": (
+        "arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like"
+    ),
+    "device_api.tensor.dynamic": "count_nonzero nonzero",
+    "device_api.tensor.random": "bernoulli exponential normal permutation randint uniform",
+}
+
+MODULES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
+OPS_MODULE = "device_api.ops._functions"

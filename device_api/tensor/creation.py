@@ -1,0 +1,185 @@
+"""Tensors from nothing: constant ones, counted ones, and ones shaped like another.
+
+All take `dtype` and `device`; without a device they are made on this thread's. Shapes are an integer or a
+tuple of integers. Where values are computed, the device computes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from device_api import _core, dtypes
+from device_api.errors import AttributeValueError
+from device_api.ops import _functions as F
+from device_api.runtime.devices import DeviceLike, resolve
+from device_api.tensor.conversion import check_held
+from device_api.tensor.indexing import setitem
+
+Shape = int | Sequence[int]
+Number = bool | int | float | complex
+
+
+def _shape(shape: Shape) -> tuple[int, ...]:
+    return tuple(shape) if isinstance(shape, Sequence) else (shape,)
+
+
+def _dtype(dtype: npt.DTypeLike | None, default: npt.DTypeLike) -> np.dtype[Any]:
+    return dtypes.from_code(dtypes.code(default if dtype is None else dtype))
+
+
+def empty(
+    shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """A tensor whose elements are whatever the memory held; float32 by default."""
+    target = resolve(device)
+    code = dtypes.FLOAT32 if dtype is None else dtypes.code(dtype)
+    check_held(target, code)
+    return _core.empty(target, code, _shape(shape))
+
+
+def empty_like(
+    x: _core.Tensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """An uninitialised tensor with the shape of x, and its dtype and device unless given."""
+    return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=device or x.device)
+
+
+def full(
+    shape: Shape,
+    fill_value: Number | _core.Tensor,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> _core.Tensor:
+    """A tensor of one value, a Python number or a 0-d tensor. Without dtype, the default one of its kind."""
+    if isinstance(fill_value, np.generic):
+        dtype = fill_value.dtype if dtype is None else dtype
+        fill_value = fill_value.item()
+    if isinstance(fill_value, _core.Tensor) and device is None:
+        device = fill_value.device
+    wanted = None if dtype is None else _dtype(dtype, dtype)
+    return F.full(fill_value, shape=_shape(shape), dtype=wanted, device=resolve(device))
+
+
+def full_like(
+    x: _core.Tensor,
+    /,
+    fill_value: Number | _core.Tensor,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> _core.Tensor:
+    """A tensor of one value with the shape of x, and its dtype and device unless given."""
+    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device or x.device)
+
+
+def zeros(
+    shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """A tensor of zeros; float32 by default."""
+    return full(shape, 0, dtype=np.float32 if dtype is None else dtype, device=device)
+
+
+def zeros_like(
+    x: _core.Tensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """Zeros with the shape of x, and its dtype and device unless given."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones(
+    shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """A tensor of ones; float32 by default."""
+    return full(shape, 1, dtype=np.float32 if dtype is None else dtype, device=device)
+
+
+def ones_like(
+    x: _core.Tensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
+) -> _core.Tensor:
+    """Ones with the shape of x, and its dtype and device unless given."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> _core.Tensor:
+    """A matrix with ones on its k-th diagonal and zeros elsewhere; float32 by default."""
+    wanted = _dtype(dtype, np.float32)
+    return F.eye(n_rows, n_cols, k=k, dtype=wanted, device=resolve(device))
+
+
+def arange(
+    start: int | float,
+    /,
+    stop: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> _core.Tensor:
+    """start, start + step, … below stop (above, for a negative step); `arange(n)` counts from 0.
+
+    int64 when all three are integers, else float32. Raises `AttributeValueError` for a step of 0.
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise AttributeValueError(
+            "arange goes nowhere with a step of 0", op="arange", argument="step", value=step
+        )
+    whole = all(isinstance(each, int) for each in (start, stop, step))
+    wanted = _dtype(dtype, np.int64 if whole else np.float32)
+    if dtypes.code(wanted) not in dtypes.REAL:
+        raise AttributeValueError(
+            "arange counts in real numbers", subject=wanted.name, op="arange", argument="dtype", value=wanted
+        )
+    size = max(-((start - stop) // step) if whole else math.ceil((stop - start) / step), 0)
+    return F.iota(
+        size=int(size),
+        dtype=wanted,
+        start=int(start),
+        step=int(step),
+        start_float=float(start),
+        step_float=float(step),
+        device=resolve(device),
+    )
+
+
+def linspace(
+    start: float,
+    stop: float,
+    /,
+    num: int,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    endpoint: bool = True,
+) -> _core.Tensor:
+    """`num` numbers from start to stop, evenly apart; float32 by default. Without endpoint, stop is left
+    out."""
+    if num < 0:
+        raise AttributeValueError("linspace counts", subject=num, op="linspace", argument="num", value=num)
+    wanted = _dtype(dtype, np.float32)
+    parts = num - 1 if endpoint else num
+    line = F.iota(
+        size=num,
+        dtype=wanted,
+        start_float=float(start),
+        step_float=(float(stop) - float(start)) / parts if parts > 0 else 0.0,
+        device=resolve(device),
+    )
+    if endpoint and num > 1:
+        setitem(line, -1, float(stop))
+    return line
