@@ -112,7 +112,8 @@ class _Token:
 
 _TOKEN = re.compile(
     r"""(?P<comment>/\*.*?\*/)|(?P<directive>^[ \t]*\#(?:\\\n|[^\n])*)|(?P<string>"(?:\\.|[^"\\])*")"""
-    r"""|(?P<word>[A-Za-z_]\w*)|(?P<number>\d\w*)|(?P<mark>[{}()\[\];,*=&|<>~+\-])|(?P<space>\s+)""",
+    r"""|(?P<assertion>^DA_\w*ASSERT\([^;]*;)|(?P<word>[A-Za-z_]\w*)|(?P<number>\d\w*)"""
+    r"""|(?P<mark>[{}()\[\];,*=&|<>~+\-])|(?P<space>\s+)""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _RULE = re.compile(r"\[(mandatory|optional|thread-safe|(?:sync|order|owner|zero): [^\]]*)\]")
@@ -174,7 +175,7 @@ class _Reader:
             if match is None:
                 raise HeaderError(f"{self._header}:{line}: cannot read {text[at : at + 20]!r}")
             assert match.lastgroup is not None
-            if match.lastgroup != "space":
+            if match.lastgroup not in ("space", "assertion"):
                 yield _Token(match.lastgroup, match[0], line)
             line += match[0].count("\n")
             at = match.end()

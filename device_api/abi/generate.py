@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from device_api.abi import emit, snapshot
-from device_api.abi.describe import HEADERS, Contract, describe
+from device_api.abi.describe import HEADERS, Contract, HeaderError, describe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = "device_api.abi._declarations"
@@ -84,17 +84,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--break-draft", action="store_true", help="accept a change that is not an append (major 0)"
     )
+    parser.add_argument("--root", type=Path, default=ROOT, help="the source tree")
     options = parser.parse_args(arguments)
     try:
-        wanted = texts(break_draft=options.break_draft)
+        wanted = texts(options.root, break_draft=options.break_draft)
     except RefusedChange as error:
         print(f"refused, because binaries built before would break:\n{error}", file=sys.stderr)
+        return 1
+    except HeaderError as error:
+        print(error, file=sys.stderr)
         return 1
     stale = [
         path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
     for path in stale:
-        print(f"{'not current' if options.check else 'written'}: {path.relative_to(ROOT)}")
+        print(f"{'not current' if options.check else 'written'}: {path.relative_to(options.root)}")
         if not options.check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8")

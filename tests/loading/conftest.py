@@ -1,10 +1,12 @@
 """Stub plugins for the tests of loading: one C file, built on demand, each test with a file of its own.
 
-A fresh copy has a fresh inode, so the process opens it anew; what is wrong with it is said in the variable STUB.
+A fresh copy has a fresh inode, so the process opens it anew; what is wrong with it is said in the
+variable STUB.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,9 +17,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "tests" / "stubs" / "stub.c"
-INCLUDE = ROOT / "device_api" / "include"
+import device_api
+
+SOURCE = Path(__file__).resolve().parents[1] / "stubs" / "stub.c"
+PACKAGE = Path(device_api.__file__).resolve().parent
+INCLUDE = PACKAGE / "include"
 
 Stub = Callable[..., Path]
 
@@ -48,20 +52,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[str]],
         key = tuple(arguments)
         if key not in done:
             target = tmp_path_factory.mktemp("stub") / "libstub.so"
-            subprocess.run(
-                [
-                    "gcc",
-                    "-std=gnu99",
-                    "-shared",
-                    "-fPIC",
-                    "-fvisibility=hidden",
-                    "-Wall",
-                    "-Wextra",
-                    "-Werror",
-                ]
-                + [f"-I{INCLUDE}", str(SOURCE), "-o", str(target), *arguments],
-                check=True,
-            )
+            flags = ["-std=gnu99", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+            files = [f"-I{INCLUDE}", str(SOURCE), "-o", str(target)]
+            subprocess.run(["gcc", *flags, *files, *arguments], check=True)
             done[key] = target
         return done[key]
 
@@ -90,8 +83,29 @@ def python() -> Callable[..., Ran]:
             capture_output=True,
             text=True,
             timeout=120,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+            env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), **variables},
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def manifest_file() -> Callable[..., Path]:
+    """`manifest_file(folder, "npu")` writes folder/npu.json, which describes libstub.so beside it."""
+
+    def write(folder: Path, device_type: str, library: str = "libstub.so", **more: object) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{device_type}.json"
+        content = {
+            "file_format_version": "1",
+            "name": f"{device_type}-plugin",
+            "device_type": device_type,
+            "library": library,
+            "vendor": "Stub works",
+            "version": "1.2.3",
+        }
+        file.write_text(json.dumps({**content, **more}))
+        return file
+
+    return write
