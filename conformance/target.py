@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from conformance.case import Failure, NotSupported
-from conformance.host import HostServices
+
 from conformance.selection import UsageError
 from device_api import loading
 from device_api.abi import constants
 from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, PluginNotFound
+from device_api.loading.host import HostServices
 
 _DEVICE = re.compile(r"(?P<type>[a-z][a-z0-9_]*)(:(?P<index>\d{1,9}))?")
-_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".json", ".manifest")
+_MANIFEST_SUFFIXES = (".json", ".manifest")
+_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", *_MANIFEST_SUFFIXES)
 
 
 class Unavailable(Exception):
@@ -108,10 +110,16 @@ class Target:
         self.location = locate(spec)
         self._lock = threading.RLock()
 
-    @property
-    def path(self) -> Path:
-        """The library file (of a manifest: the library that it names, once opened)."""
-        return self.location.library
+    @cached_property
+    def library_path(self) -> Path:
+        """The library file; of a manifest, the one that it names. Opens nothing."""
+        location = self.location
+        if location.is_path and location.library.suffix in _MANIFEST_SUFFIXES:
+            try:
+                return loading.register_plugin(location.library).library
+            except DeviceApiError as error:
+                raise Failure(f"the manifest cannot be used: {error}") from error
+        return location.library
 
     @cached_property
     def plugin(self) -> loading.Plugin:
@@ -124,16 +132,13 @@ class Target:
             raise Failure(f"the plugin cannot be loaded: {error}") from error
 
     def _open(self) -> loading.Plugin:
-        location = self.location
-        if location.device_type is not None:
-            return loading.load_plugin(location.device_type)
-        if location.library.suffix in (".json", ".manifest"):
-            return loading.open_library(loading.register_plugin(location.library).library)
-        return loading.open_library(location.library)
+        if self.location.device_type is not None:
+            return loading.load_plugin(self.location.device_type)
+        return loading.open_library(self.library_path)
 
     @cached_property
     def host(self) -> HostServices:
-        return HostServices(self.ffi)
+        return HostServices()
 
     @cached_property
     def started(self) -> loading.Plugin:
@@ -250,7 +255,7 @@ class Target:
         out = ffi.new("da_kernel_list *")
         out.struct_size = ffi.sizeof("da_kernel_list")
         self.expect(self.kernels.list(self.device, out), "kernel.list")
-        if out.count and (out.first == ffi.NULL or out.stride < 96):
+        if out.count and (out.first == ffi.NULL or out.stride < 104):
             raise Failure(
                 f"kernel.list gives {out.count} kernels, first {out.first}, stride {out.stride}: not a list"
             )

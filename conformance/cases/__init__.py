@@ -1,0 +1,53 @@
+"""All cases: the hand-written ones, which register themselves, and those generated from the op set."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from weakref import WeakKeyDictionary
+
+from conformance.case import Case, registered
+from conformance.target import Target
+
+_MODULES = ("abi_entry", "abi_interfaces", "abi_life", "runtime_device", "runtime_memory", "runtime_stream",
+            "runtime_random")  # fmt: skip
+
+_generated: WeakKeyDictionary[Target, dict[str, Case]] = WeakKeyDictionary()
+
+
+@cache
+def _hand_written() -> dict[str, Case]:
+    for module in _MODULES:
+        importlib.import_module(f"conformance.cases.{module}")
+    return {case.name: case for case in registered()}
+
+
+def _of_ops(target: Target) -> dict[str, Case]:
+    """Generated cases depend on what the plugin claims, so they are made once per target."""
+    from conformance.cases.ops import op_cases
+
+    if target not in _generated:
+        _generated[target] = {case.name: case for case in op_cases(target)}
+    return _generated[target]
+
+
+def registered_names() -> list[tuple[str, bool, bool]]:
+    """(name, own process, quick) of the cases that exist for every plugin."""
+    return [(case.name, case.own_process, case.quick) for case in _hand_written().values()]
+
+
+def case_names(target: Target) -> list[tuple[str, bool, bool]]:
+    """(name, own process, quick) of every case of a target; opens the device."""
+    generated = _of_ops(target).values()
+    return registered_names() + [(case.name, case.own_process, case.quick) for case in generated]
+
+
+def case_by_name(target: Target, name: str) -> Case | None:
+    """The case of a name, or None. A hand-written one is found without opening anything."""
+    case = _hand_written().get(name)
+    return case if case is not None or not name.startswith("ops.") else _of_ops(target).get(name)
+
+
+def all_cases(target: Target) -> list[Case]:
+    """The cases themselves, for a runner in the same process."""
+    return [*_hand_written().values(), *_of_ops(target).values()]

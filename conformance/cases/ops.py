@@ -1,0 +1,136 @@
+"""The op cases of a target, generated from the op set and from what the plugin claims.
+
+For every primitive and every dtype it may have there is at least one case: `ops.OP.DTYPE.claim`, which is
+not_supported where no kernel claims the dtype. A claimed kernel gets the groups of its family. Kernels of
+composite ops are tested where the suite has an oracle, and fail where it has none: a claim that nobody can
+check is not a pass. A second kernel for the same op and dtype has `kernel2` in its names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from conformance.case import Case, Failure, Measure, NotSupported
+from conformance.cases import (
+    ops_claims,
+    ops_composite,
+    ops_creation,
+    ops_elementwise,
+    ops_matrix,
+    ops_reduction,
+    ops_rows,
+)
+from conformance.cases.ops_common import Check, Group, Kernel, dtype_of
+from conformance.oracle import has_oracle
+from conformance.target import Claim, Target
+from device_api import dtypes
+from device_api.abi import constants
+from device_api.ops._table import BY_NAME, OPS
+from device_api.opset.spec import OpSpec
+
+_FLAG_NAMES = {
+    constants.DA_KERNEL_STRIDED_INPUTS: "strided inputs",
+    constants.DA_KERNEL_STRIDED_OUTPUTS: "strided outputs",
+    constants.DA_KERNEL_IN_PLACE: "in-place operation",
+    constants.DA_KERNEL_DETERMINISTIC: "determinism",
+}
+_ROWS = {"gather_rows", "scatter_rows", "compact"}
+_CREATION = {"fill", "iota", "copy"}
+
+
+def op_cases(target: Target) -> list[Case]:
+    """Every generated case of a target, by op, dtype and group."""
+    cases = list(ops_claims.claim_cases(target))
+    claimed: dict[str, list[Claim]] = {}
+    for claim in sorted(target.claims, key=lambda claim: (-claim.priority, claim.index)):
+        claimed.setdefault(claim.op, []).append(claim)
+    for spec in OPS:
+        if spec.level == "primitive" or spec.name in claimed:
+            cases += _cases_of(spec, claimed.get(spec.name, []))
+    cases += [_unknown(name) for name in sorted(set(claimed) - set(BY_NAME))]
+    return cases
+
+
+def _cases_of(spec: OpSpec, claims: list[Claim]) -> Iterator[Case]:
+    variables = [name for name, _ in spec.types]
+    choices = [sorted(spec.allowed(name)) for name in variables]
+    for codes in itertools.product(*choices):
+        kernels = [
+            Kernel(spec, claim, dict(zip(variables, map(dtype_of, codes), strict=True)))
+            for claim in claims
+            if all(claim.dtypes[place] >> code & 1 for place, code in enumerate(codes))
+        ]
+        prefix = f"ops.{spec.name}.{dtypes.NAMES[codes[0]] if codes else spec.inputs[0].type}"
+        if not kernels:
+            yield _unclaimed(spec, prefix, codes)
+        for number, kernel in enumerate(kernels, 1):
+            place = prefix if number == 1 else f"{prefix}.kernel{number}"
+            yield from (_case(f"{place}.{group.name}", kernel, group) for group in _groups(kernel))
+
+
+def _groups(kernel: Kernel) -> list[Group]:
+    """The groups of a kernel's family."""
+    spec = kernel.spec
+    if spec.level != "primitive" and not has_oracle(spec.name):
+        return [ops_claims.NO_ORACLE]
+    if spec.level != "primitive":
+        return ops_composite.groups(kernel)
+    if spec.name in _CREATION:
+        return ops_creation.groups(kernel)
+    if spec.name in _ROWS:
+        return ops_rows.groups(kernel)
+    if spec.name == "batch_matmul":
+        return ops_matrix.groups(kernel)
+    if spec.elementwise and has_oracle(spec.name):
+        return ops_elementwise.groups(kernel)
+    if spec.name.startswith(("reduce_", "scan_")) or spec.name == "argsort_last":
+        return ops_reduction.groups(kernel)
+    return [ops_claims.NO_ORACLE]
+
+
+def _case(name: str, kernel: Kernel, group: Group) -> Case:
+    return Case(name, partial(_run, kernel, group), group.description, quick=group.quick)
+
+
+def _run(kernel: Kernel, group: Group, target: Target, rng: np.random.Generator) -> Measure:
+    missing = [name for flag, name in _FLAG_NAMES.items() if group.needs & flag & ~kernel.claim.flags]
+    if missing:
+        raise NotSupported(f"the kernel does not claim {' and '.join(missing)}")
+    check = Check(target, kernel)
+    group.body(check, rng)
+    measure = check.done() if group.name != "claim" else _must_have_run(check)
+    return measure
+
+
+def _must_have_run(check: Check) -> Measure:
+    """A kernel that declines the plainest input of a dtype it claims has told the host an untruth."""
+    try:
+        return check.done()
+    except NotSupported as error:
+        raise Failure(
+            f"claims {check.kernel.spec.name} for {check.kernel.dtype.name}, and declines a small contiguous "
+            f"launch: {error.reason}"
+        ) from error
+
+
+def _unclaimed(spec: OpSpec, prefix: str, codes: tuple[int, ...]) -> Case:
+    names = " to ".join(dtypes.NAMES[code] for code in codes)
+    suffix = f"to_{dtypes.NAMES[codes[1]]}" if len(codes) > 1 and codes[0] != codes[1] else "claim"
+
+    def not_claimed(target: Target, rng: np.random.Generator) -> None:
+        raise NotSupported(f"no kernel claims {spec.name} for {names}")
+
+    return Case(f"{prefix}.{suffix}", not_claimed, "A dtype of the op that the plugin does not claim.")
+
+
+def _unknown(name: str) -> Case:
+    def unknown(target: Target, rng: np.random.Generator) -> None:
+        raise Failure(f"a kernel claims the op {name!r}, which is not in the op set: nothing will ever use it")
+
+    plain = re.sub(r"[^A-Za-z0-9_]+", "_", name) or "empty"
+    return Case(f"ops.{plain}.unknown", unknown, "Claims name ops of the op set.")

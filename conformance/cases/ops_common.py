@@ -1,0 +1,137 @@
+"""What the generated op cases share: a kernel with one choice of dtypes, and a check that runs trials on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conformance import compare
+from conformance.case import Measure, NotSupported
+from conformance.target import Claim, Target
+from conformance.trial import Declined, Operand, Trial, TrialFailure, run_trial
+from device_api import dtypes
+from device_api.abi import constants
+from device_api.opset.spec import OpSpec
+
+Array = Any
+Shape = tuple[int, ...]
+
+STRIDED_INPUTS = constants.DA_KERNEL_STRIDED_INPUTS
+STRIDED_OUTPUTS = constants.DA_KERNEL_STRIDED_OUTPUTS
+IN_PLACE = constants.DA_KERNEL_IN_PLACE
+DETERMINISTIC = constants.DA_KERNEL_DETERMINISTIC
+
+# Layouts beyond dense ones. The first three find most faults; all are tried on one shape.
+STRIDED = ("transposed", "stepped", "negative", "rotated", "padded", "mixed")
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A claimed kernel with one dtype for each type variable."""
+
+    spec: OpSpec
+    claim: Claim
+    dtypes: dict[str, np.dtype[Any]]
+
+    def input_dtype(self, number: int) -> np.dtype[Any]:
+        return self._dtype(self.spec.inputs[number].type)
+
+    def _dtype(self, kind: str) -> np.dtype[Any]:
+        return self.dtypes[kind] if kind in self.dtypes else np.dtype(kind)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the first type variable, or of the first input of an op without any."""
+        return next(iter(self.dtypes.values())) if self.dtypes else self.input_dtype(0)
+
+    def trial(self, *operands: Operand | None, **options: Any) -> Trial:
+        return Trial(self.spec, self.claim, operands, **options)
+
+
+class Check:
+    """Runs trials of one case and keeps what they measured."""
+
+    def __init__(self, target: Target, kernel: Kernel) -> None:
+        self.target, self.kernel = target, kernel
+        self.measure = Measure(op=kernel.spec.name, dtype=kernel.dtype.name)
+        self.max_rank = int(target.properties.max_rank) or 32
+        self._declined = ""
+
+    def run(self, trial: Trial) -> list[Array]:
+        """Runs a trial; gives its outputs, [] when the kernel declines it or takes no such rank."""
+        if any(o is not None and o.values.ndim > self.max_rank for o in trial.inputs):
+            return []
+        if all(math.prod(want.values.shape) == 0 for want in trial.expectation()):
+            return []  # The host never launches when every output is empty.
+        try:
+            outcome = run_trial(self.target, trial)
+        except Declined as error:
+            self.measure.declined += 1
+            self._declined = str(error)
+            return []
+        except TrialFailure as error:
+            comparison = error.comparison
+            if comparison is None or comparison.wrong != comparison.flushed:
+                raise
+            self.measure.launches += 1
+            warning = "subnormal results are flushed to zero"
+            if warning not in self.measure.warnings:
+                self.measure.warnings.append(warning)
+            return []
+        self._take(outcome.comparisons, outcome.tolerance, trial)
+        return outcome.outputs
+
+    def _take(self, comparisons: Sequence[compare.Comparison], tolerance: float, trial: Trial) -> None:
+        measure = self.measure
+        measure.launches += trial.launches
+        measure.elements += sum(comparison.total for comparison in comparisons)
+        if any(dtype.name in compare.FORMATS for dtype in self.kernel.dtypes.values()):
+            worst = max(comparison.max_ulp for comparison in comparisons)
+            measure.max_ulp = max(measure.max_ulp, worst)
+            measure.tolerance = max(measure.tolerance or 0.0, tolerance)
+
+    def done(self) -> Measure:
+        """The measure of the case; a case in which nothing ran says why."""
+        if not self.measure.launches:
+            raise NotSupported(self._declined or "no shape of this group suits the device's greatest rank")
+        return self.measure
+
+
+Body = Callable[[Check, np.random.Generator], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of trials: one case per kernel and dtype. `needs` are flags that the kernel must claim."""
+
+    name: str
+    body: Body
+    needs: int = 0
+    quick: bool = True
+    description: str = ""
+
+
+def group(name: str, body: Body, needs: int = 0, quick: bool = True) -> Group:
+    return Group(name, body, needs, quick, " ".join((body.__doc__ or "").split()))
+
+
+def dtype_of(code: int) -> np.dtype[Any]:
+    return dtypes.from_code(code)
+
+
+def same_bits(first: Array, second: Array) -> bool:
+    return bool(np.array_equal(first.view(np.uint8), second.view(np.uint8)))
+
+
+def check_repeats(check: Check, trial: Trial) -> None:
+    """The same launch twice: the bits must agree."""
+    first, second = check.run(trial), check.run(trial)
+    for number, (a, b) in enumerate(zip(first, second, strict=True)):
+        if not same_bits(np.ascontiguousarray(a), np.ascontiguousarray(b)):
+            raise TrialFailure(
+                trial, f"output {number} differs from run to run, though the kernel claims DETERMINISTIC", {}
+            )

@@ -1,0 +1,225 @@
+"""Groups for ops that work element by element: unary, binary, comparison, bitwise, logical, and where."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.cases.ops_common import (
+    DETERMINISTIC,
+    IN_PLACE,
+    STRIDED,
+    STRIDED_INPUTS,
+    STRIDED_OUTPUTS,
+    Check,
+    Group,
+    Kernel,
+    Shape,
+    check_repeats,
+    group,
+)
+from conformance.inputs import pairs, random_values, special_values, spread
+from conformance.trial import Operand
+
+SHAPES: tuple[Shape, ...] = (
+    (), (1,), (7,), (1, 1), (3, 5), (1, 6), (6, 1), (2, 1, 4), (2, 3, 4), (1, 3, 1, 5), (2, 3, 2, 4),
+    (2, 1, 3, 2, 2), (2, 2, 1, 3, 1, 2), (1, 2, 1, 2, 1, 2, 3),
+)  # fmt: skip
+SIZES = (*range(1, 20), 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1025)
+LARGE = 65_537
+
+
+def operands(kernel: Kernel, rng: np.random.Generator, shape: Shape) -> list[Operand]:
+    """Contiguous random inputs of one shape."""
+    count = len(kernel.spec.inputs)
+    return [
+        Operand(random_values(rng, kernel.spec.name, kernel.input_dtype(number), shape))
+        for number in range(count)
+    ]
+
+
+def claim(check: Check, rng: np.random.Generator) -> None:
+    """A small contiguous launch: what is claimed is there."""
+    check.run(check.kernel.trial(*operands(check.kernel, rng, (3, 5))))
+
+
+def shapes(check: Check, rng: np.random.Generator) -> None:
+    """Ranks 0 to 7, axes of size one in every place."""
+    for shape in SHAPES:
+        check.run(check.kernel.trial(*operands(check.kernel, rng, shape)))
+
+
+def sizes(check: Check, rng: np.random.Generator) -> None:
+    """Lengths around vector widths, aligned and not; guard bands show a write past the end."""
+    for size in SIZES:
+        inputs = operands(check.kernel, rng, (size,))
+        check.run(check.kernel.trial(*inputs))
+        if size in (1, 9, 17, 33, 129):
+            shifted = [Operand(o.values, "offset") for o in inputs]
+            check.run(check.kernel.trial(*shifted, output_layout="offset"))
+
+
+def values(check: Check, rng: np.random.Generator) -> None:
+    """Many random elements: accuracy, and sizes at which kernels use several threads."""
+    slow = check.kernel.spec.name in ("erf", "erfc") and check.kernel.dtype == np.float64
+    check.run(check.kernel.trial(*operands(check.kernel, rng, (2000 if slow else LARGE,))))
+
+
+def special(check: Check, rng: np.random.Generator) -> None:
+    """NaN, infinities, zeros, subnormals and extremes in every lane; all pairs of them for two inputs."""
+    kernel = check.kernel
+    for arrays in special_inputs(kernel, rng):
+        check.run(kernel.trial(*(Operand(array) for array in arrays)))
+
+
+def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequence[Any]]:
+    count = len(kernel.spec.inputs)
+    if kernel.spec.name == "where":
+        left, right = pairs(special_values(kernel.dtype))
+        return [(rng.integers(0, 2, left.size).astype(np.bool_), left, right)]
+    special_set = special_values(kernel.dtype)
+    if count == 1:
+        return [(spread(special_set),)]
+    if kernel.dtype.kind == "c":
+        special_set = special_set[rng.permutation(special_set.size)[:24]]
+    return [pairs(special_set)]
+
+
+def layouts(check: Check, rng: np.random.Generator) -> None:
+    """Inputs transposed, stepped, backwards, padded, alone and together, with poison in the gaps."""
+    kernel = check.kernel
+    for shape, layout in [*itertools.product(((4, 5), (2, 3, 4)), STRIDED), ((33,), "stepped"), ((), "offset")]:
+        inputs = operands(kernel, rng, shape)
+        strided = [Operand(o.values, layout) for o in inputs]
+        check.run(kernel.trial(*strided))
+        if len(inputs) > 1 and shape == (4, 5):
+            for number in range(len(inputs)):
+                one = [strided[i] if i == number else inputs[i] for i in range(len(inputs))]
+                check.run(kernel.trial(*one))
+
+
+def _broadcast(check: Check, rng: np.random.Generator, chosen: Sequence[int]) -> None:
+    """Stride 0 on every set of axes of the chosen inputs."""
+    kernel = check.kernel
+    for shape in ((3, 5), (2, 3, 4), (17,)):
+        axes = range(len(shape))
+        for axis_set in (s for n in range(1, len(shape) + 1) for s in itertools.combinations(axes, n)):
+            inputs = operands(kernel, rng, shape)
+            for number in chosen:
+                stored = tuple(1 if axis in axis_set else size for axis, size in enumerate(shape))
+                small = random_values(rng, kernel.spec.name, kernel.input_dtype(number), stored)
+                inputs[number] = Operand(np.broadcast_to(small, shape), broadcast=axis_set)
+            check.run(kernel.trial(*inputs))
+
+
+def broadcast_left(check: Check, rng: np.random.Generator) -> None:
+    """The first input repeated along every set of axes, by stride 0."""
+    _broadcast(check, rng, (0,))
+
+
+def broadcast_right(check: Check, rng: np.random.Generator) -> None:
+    """The last input repeated along every set of axes, by stride 0."""
+    _broadcast(check, rng, (len(check.kernel.spec.inputs) - 1,))
+
+
+def broadcast_both(check: Check, rng: np.random.Generator) -> None:
+    """All inputs repeated along the same axes, by stride 0."""
+    _broadcast(check, rng, range(len(check.kernel.spec.inputs)))
+
+
+def output_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Outputs of every layout; nothing between their elements may be written."""
+    for layout in STRIDED:
+        inputs = operands(check.kernel, rng, (4, 5))
+        check.run(check.kernel.trial(*inputs, output_layout=layout))
+        check.run(check.kernel.trial(*operands(check.kernel, rng, (2, 3, 4)), output_layout=layout))
+
+
+def both_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Strided inputs and strided outputs at once, in different orders."""
+    for left, right in itertools.product(STRIDED, repeat=2):
+        inputs = [Operand(o.values, left) for o in operands(check.kernel, rng, (3, 5))]
+        check.run(check.kernel.trial(*inputs, output_layout=right))
+
+
+def in_place(check: Check, rng: np.random.Generator) -> None:
+    """The output in the memory of each input of its dtype."""
+    kernel = check.kernel
+    both = STRIDED_INPUTS | STRIDED_OUTPUTS
+    strided = (kernel.claim.flags & both) == both
+    for shape, number in itertools.product(((7,), (3, 5), (257,)), range(len(kernel.spec.inputs))):
+        inputs = operands(kernel, rng, shape)
+        want = kernel.trial(*inputs).expectation()[0]
+        if want.dtype != inputs[number].values.dtype:
+            continue
+        for layout in ("contiguous", "offset", *(("transposed", "mixed") if strided else ())):
+            placed = [Operand(o.values, layout) for o in inputs]
+            check.run(kernel.trial(*placed, in_place=number))
+
+
+def same_input(check: Check, rng: np.random.Generator) -> None:
+    """One tensor given as every input of its dtype."""
+    kernel = check.kernel
+    for shape in ((9,), (3, 5)):
+        inputs = operands(kernel, rng, shape)
+        shared = [
+            inputs[-1] if o.values.dtype == inputs[-1].values.dtype else o for o in inputs
+        ]
+        check.run(kernel.trial(*shared))
+
+
+def prepared(check: Check, rng: np.random.Generator) -> None:
+    """One prepared state launched three times, with the deterministic flag of the context too."""
+    for deterministic in (False, True):
+        inputs = operands(check.kernel, rng, (3, 7))
+        check.run(check.kernel.trial(*inputs, launches=3, deterministic=deterministic))
+
+
+def repeats(check: Check, rng: np.random.Generator) -> None:
+    """Two launches on the same inputs give the same bits."""
+    check_repeats(check, check.kernel.trial(*operands(check.kernel, rng, (1025,))))
+
+
+def all_codes(check: Check, rng: np.random.Generator) -> None:
+    """All 65,536 bit patterns."""
+    codes = np.arange(1 << 16, dtype=np.uint16).view(check.kernel.dtype)
+    check.run(check.kernel.trial(Operand(codes)))
+
+
+def groups(kernel: Kernel) -> list[Group]:
+    """The groups of an elementwise kernel."""
+    inputs = len(kernel.spec.inputs)
+    chosen = [
+        group("claim", claim),
+        group("shapes", shapes),
+        group("sizes", sizes),
+        group("values", values),
+        group("special", special),
+        group("prepared", prepared, quick=False),
+        group("layouts", layouts, STRIDED_INPUTS),
+        group("broadcast_left", broadcast_left, STRIDED_INPUTS),
+        group("output_layouts", output_layouts, STRIDED_OUTPUTS),
+        group("both_layouts", both_layouts, STRIDED_INPUTS | STRIDED_OUTPUTS, quick=False),
+        group("repeats", repeats, DETERMINISTIC, quick=False),
+    ]
+    if any(kernel.input_dtype(i) == _output_dtype(kernel) for i in range(inputs)):
+        chosen.append(group("in_place", in_place, IN_PLACE))
+    if inputs > 1:
+        chosen.append(group("broadcast_right", broadcast_right, STRIDED_INPUTS))
+        chosen.append(group("broadcast_both", broadcast_both, STRIDED_INPUTS, quick=False))
+        chosen.append(group("same_input", same_input, quick=False))
+    elif kernel.dtype.name in ("float16", "bfloat16"):
+        chosen.append(group("all_codes", all_codes, quick=False))
+    return chosen
+
+
+def _output_dtype(kernel: Kernel) -> np.dtype[Any]:
+    """The dtype of the output, from the op's entry."""
+    kind = kernel.spec.outputs[0].type
+    if kind.startswith("real("):
+        real = {"complex64": "float32", "complex128": "float64"}
+        return np.dtype(real.get(kernel.dtype.name, kernel.dtype))
+    return kernel.dtypes[kind] if kind in kernel.dtypes else np.dtype(kind)

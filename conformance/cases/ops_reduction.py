@@ -1,0 +1,177 @@
+"""Groups for reductions and scans over the last axis, and for sorting it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from conformance.cases.ops_common import (
+    DETERMINISTIC,
+    STRIDED,
+    STRIDED_INPUTS,
+    STRIDED_OUTPUTS,
+    Check,
+    Group,
+    Kernel,
+    Shape,
+    check_repeats,
+    group,
+)
+from conformance.inputs import random_values, special_values, spread
+from conformance.trial import Operand, Trial
+
+# Reductions that have a value for no elements.
+WITH_IDENTITY = {"reduce_sum", "reduce_prod", "reduce_any", "reduce_all"}
+# Products of many random numbers leave the range; their lengths stay short.
+PRODUCTS = {"reduce_prod", "scan_prod"}
+
+SHAPES: tuple[Shape, ...] = (
+    (1,), (7,), (1, 1), (3, 5), (5, 1), (1, 9), (2, 3, 4), (2, 1, 3, 5), (2, 2, 1, 3, 4), (1, 2, 1, 2, 1, 3),
+)  # fmt: skip
+SIZES = (*range(1, 20), 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 1025)
+LONG = 1 << 20
+
+
+def _options(check: Check) -> list[dict[str, Any]]:
+    if check.kernel.spec.name == "argsort_last":
+        return [{"attributes": {"descending": flag}} for flag in (False, True)]
+    return [{}]
+
+
+def _run(check: Check, operand: Operand, **options: Any) -> None:
+    for attributes in _options(check):
+        check.run(check.kernel.trial(operand, **attributes, **options))
+
+
+def _draw(check: Check, rng: np.random.Generator, shape: Shape) -> Any:
+    kernel = check.kernel
+    values = random_values(rng, kernel.spec.name, kernel.dtype, shape)
+    if kernel.dtype == np.bool_:
+        # Mostly one value, so that a single element decides.
+        values = (rng.random(shape) < rng.choice([0.03, 0.5, 0.97])).astype(np.bool_)
+    return values
+
+
+def claim(check: Check, rng: np.random.Generator) -> None:
+    """A small contiguous launch: what is claimed is there."""
+    _run(check, Operand(_draw(check, rng, (3, 5))))
+
+
+def shapes(check: Check, rng: np.random.Generator) -> None:
+    """Ranks 1 to 6; of ops with an identity also no elements at all."""
+    for shape in SHAPES:
+        _run(check, Operand(_draw(check, rng, shape)))
+    if check.kernel.spec.name in WITH_IDENTITY:
+        for shape in ((0,), (3, 0), (2, 2, 0)):
+            _run(check, Operand(_draw(check, rng, shape)))
+
+
+def sizes(check: Check, rng: np.random.Generator) -> None:
+    """Lengths of the last axis around vector widths, aligned and not, one row and three."""
+    for size in SIZES:
+        if check.kernel.spec.name in PRODUCTS and size > 129:
+            continue
+        _run(check, Operand(_draw(check, rng, (size,))))
+        _run(check, Operand(_draw(check, rng, (3, size)), "offset"), output_layout="offset")
+
+
+def special(check: Check, rng: np.random.Generator) -> None:
+    """NaN, infinities, zeros and extremes at each position of a row."""
+    kernel = check.kernel
+    chosen = special_values(kernel.dtype)
+    if kernel.dtype.kind == "c":
+        chosen = chosen[:8]
+    for length in (5, 19):
+        rows = [spread(chosen, 1)[:length]] if kernel.dtype == np.bool_ else []
+        for value, place in itertools.product(chosen, range(length)):
+            row = _draw(check, rng, (length,))
+            row[place] = value
+            rows.append(row)
+        _run(check, Operand(_only_safe(kernel, np.stack(rows))))
+    if kernel.spec.name not in PRODUCTS and kernel.spec.name not in ("reduce_sum", "scan_sum"):
+        _run(check, Operand(spread(chosen)[None, :]))
+
+
+def _only_safe(kernel: Kernel, rows: Any) -> Any:
+    """Sums near the greatest number overflow or not by the order of additions: such rows are left out."""
+    if kernel.dtype.kind in "biu" or kernel.spec.name.split("_")[-1] not in ("sum", "prod"):
+        return rows
+    wide = rows.astype(np.clongdouble if kernel.dtype.kind == "c" else np.longdouble)
+    largest = np.abs(wide)
+    limit = np.sqrt(np.longdouble(np.finfo(np.float16).max if kernel.dtype.name == "float16" else 1e30))
+    extreme = np.isfinite(largest) & (largest != 0) & ((largest > limit) | (largest < 1 / limit))
+    return rows[~extreme.any(axis=-1)]
+
+
+def ties(check: Check, rng: np.random.Generator) -> None:
+    """Few distinct values, zeros of both signs and NaN among them: the first of equals is the one."""
+    kernel = check.kernel
+    chosen = special_values(kernel.dtype)[:3]
+    if kernel.dtype.kind in "fV":
+        chosen = np.array([0.0, -0.0, 1.0, np.nan]).astype(kernel.dtype)
+    for length in (2, 3, 8, 40, 301):
+        for pool in (chosen, chosen[:2]):
+            _run(check, Operand(rng.choice(pool, (9, length))))
+
+
+def long(check: Check, rng: np.random.Generator) -> None:
+    """A million elements in one row: how the error of a long sum grows, and positions beyond 16 bits."""
+    kernel = check.kernel
+    values = _draw(check, rng, (LONG,))
+    if kernel.spec.name.endswith("sum") and kernel.dtype.kind in "fcV":
+        values = np.abs(values.astype(np.float64)).astype(kernel.dtype) if kernel.dtype.kind != "c" else values
+    if kernel.spec.name.endswith("sum") and kernel.dtype.name == "float16":
+        # The sum itself must stay below 65,504.
+        values = (rng.random(LONG) * 2.0**-5).astype(np.float16)
+    _run(check, Operand(values))
+
+
+def layouts(check: Check, rng: np.random.Generator) -> None:
+    """Inputs transposed, stepped, backwards and repeated, with poison in the gaps."""
+    kernel = check.kernel
+    for shape, layout in itertools.product(((4, 5), (2, 3, 4), (9,)), STRIDED):
+        _run(check, Operand(_draw(check, rng, shape), layout))
+    for shape, axes in (((3, 5), (0,)), ((3, 5), (1,)), ((2, 3, 4), (0, 2))):
+        stored = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+        small = random_values(rng, kernel.spec.name, kernel.dtype, stored)
+        _run(check, Operand(np.broadcast_to(small, shape), broadcast=axes))
+
+
+def output_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Outputs of every layout; nothing between their elements may be written."""
+    for layout in STRIDED:
+        _run(check, Operand(_draw(check, rng, (3, 4, 5))), output_layout=layout)
+
+
+def prepared(check: Check, rng: np.random.Generator) -> None:
+    """One prepared state launched three times."""
+    _run(check, Operand(_draw(check, rng, (3, 7))), launches=3, deterministic=True)
+
+
+def repeats(check: Check, rng: np.random.Generator) -> None:
+    """Two launches on the same inputs give the same bits."""
+    length = 65 if check.kernel.spec.name in PRODUCTS else 70_001
+    for options in _options(check):
+        trial: Trial = check.kernel.trial(Operand(_draw(check, rng, (2, length))), **options)
+        check_repeats(check, trial)
+
+
+def groups(kernel: Kernel) -> list[Group]:
+    name = kernel.spec.name
+    chosen = [
+        group("claim", claim),
+        group("shapes", shapes),
+        group("sizes", sizes),
+        group("special", special),
+        group("prepared", prepared, quick=False),
+        group("layouts", layouts, STRIDED_INPUTS),
+        group("output_layouts", output_layouts, STRIDED_OUTPUTS),
+        group("repeats", repeats, DETERMINISTIC, quick=False),
+    ]
+    if name in ("reduce_argmax", "reduce_argmin", "argsort_last", "reduce_max", "reduce_min"):
+        chosen.append(group("ties", ties))
+    if name not in PRODUCTS and name not in ("argsort_last", "scan_sum"):
+        chosen.append(group("long", long, quick=kernel.dtype.name in ("float32", "float16")))
+    return chosen

@@ -1,0 +1,204 @@
+"""Oracles of composite ops that a vendor may offer as kernels of their own: activations, reductions over any
+axes, softmax, normalisation, products of matrices, ordering.
+
+Where an op adds up many terms, its error is measured against the terms, not the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from conformance.oracle import linear, movement, reduction
+from conformance.oracle.precision import is_half, widen
+from conformance.oracle.registry import Array, Call, Expected, oracle
+from conformance.oracle.unary import _erf
+
+BOOL, INT64 = np.dtype(np.bool_), np.dtype(np.int64)
+
+
+def _softplus(x: Array) -> Array:
+    return np.logaddexp(x, 0)
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.where(x >= 0, 1 / (1 + np.exp(-x)), np.exp(x) / (1 + np.exp(x)))
+
+
+_ACTIVATIONS: dict[str, Callable[[Array, Any], Array]] = {
+    "rsqrt": lambda x, a: 1 / np.sqrt(x),
+    "relu": lambda x, a: np.maximum(x, 0),
+    "leaky_relu": lambda x, a: np.where(x >= 0, x, x * a["slope"]),
+    "elu": lambda x, a: np.where(x > 0, x, a["alpha"] * np.expm1(x)),
+    "sigmoid": lambda x, a: _sigmoid(x),
+    "silu": lambda x, a: x * _sigmoid(x),
+    "softplus": lambda x, a: _softplus(x),
+}
+
+
+@oracle(*_ACTIVATIONS)
+def activation(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    return [Expected(_ACTIVATIONS[call.op](widen(x), call.attributes), x.dtype)]
+
+
+@oracle("gelu")
+def gelu(call: Call) -> list[Expected]:
+    """Beyond zero 1 + erf loses digits, as it must in any form: the argument is the measure."""
+    (x,) = call.inputs
+    wide = widen(x)
+    if call.attributes["approximate"]:
+        inner = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
+        return [Expected(0.5 * wide * (1 + np.tanh(inner)), x.dtype, np.abs(wide))]
+    return [Expected(0.5 * wide * (1 + _erf(wide / np.sqrt(np.longdouble(2)).astype(wide.dtype))), x.dtype, np.abs(wide))]
+
+
+@oracle("clip")
+def clip(call: Call) -> list[Expected]:
+    x, low, high = call.inputs
+    values = x
+    if low is not None:
+        values = np.maximum(values, low)
+    if high is not None:
+        values = np.minimum(values, high)
+    return [Expected(widen(values), x.dtype)]
+
+
+def _axes(call: Call) -> tuple[int, ...]:
+    axes = call.attributes["axis"]
+    ndim = call.inputs[0].ndim
+    return tuple(range(ndim)) if axes is None else tuple(np.atleast_1d(axes).tolist())
+
+
+def _last(x: Array, axes: tuple[int, ...]) -> Array:
+    """The reduced axes as one, at the end."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    return x.transpose(*kept, *axes).reshape(*(x.shape[axis] for axis in kept), -1)
+
+
+def _shaped(values: Array, call: Call) -> Array:
+    """Puts the reduced axes back, of size one, where keepdims asks for it."""
+    return np.expand_dims(values, _axes(call)) if call.attributes.get("keepdims") else values
+
+
+_REDUCTIONS = {"sum": "reduce_sum", "prod": "reduce_prod", "max": "reduce_max", "min": "reduce_min",
+               "any": "reduce_any", "all": "reduce_all"}  # fmt: skip
+
+
+@oracle(*_REDUCTIONS)
+def reduce(call: Call) -> list[Expected]:
+    x, dtype = call.inputs[0], call.dtype or call.inputs[0].dtype
+    last = Call(_REDUCTIONS[call.op], (_last(x, _axes(call)).astype(dtype),))
+    functions = {"sum": reduction.reduce_sum, "prod": reduction.reduce_prod}
+    functions |= {"max": reduction.extreme, "min": reduction.extreme}
+    (want,) = functions.get(call.op, reduction.truth)(last)
+    scale = None if want.scale is None else _shaped(want.scale, call)
+    return [Expected(_shaped(want.values, call), want.dtype, scale, extra_ulp=want.extra_ulp)]
+
+
+@oracle("argmax", "argmin")
+def position(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    axis = call.attributes["axis"]
+    flat = widen(x) if axis is not None else widen(x).reshape(-1)
+    function = np.argmax if call.op == "argmax" else np.argmin
+    values = np.asarray(function(flat, axis=-1 if axis is None else axis), np.int64)
+    if call.attributes["keepdims"]:
+        values = values.reshape((1,) * x.ndim) if axis is None else np.expand_dims(values, axis)
+    return [Expected(values, INT64)]
+
+
+@oracle("mean", "var", "std", "logsumexp")
+def statistic(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    wide = _last(widen(x), _axes(call))
+    count = wide.shape[-1]
+    magnitude = np.abs(wide).sum(axis=-1) / count
+    extra = 0.0 if is_half(x.dtype) else float(np.log2(max(count, 1)))
+    if call.op == "mean":
+        values = wide.sum(axis=-1) / count
+        scale = reduction.scale_of(values, magnitude, x.dtype)
+    elif call.op == "logsumexp":
+        top = wide.max(axis=-1, keepdims=True)
+        values = np.log(np.exp(wide - top).sum(axis=-1)) + top[..., 0]
+        scale = np.maximum(np.abs(top[..., 0]), 1)
+    else:
+        centred = wide - wide.sum(axis=-1, keepdims=True) / count
+        values = (centred * centred).sum(axis=-1) / (count - call.attributes["correction"])
+        # An error of one unit in the mean moves the deviations by as much.
+        scale = np.maximum(values, magnitude * np.sqrt(values)) + np.finfo(np.float32).tiny
+        if call.op == "std":
+            values = np.sqrt(values)
+            scale = np.maximum(values, magnitude)
+    return [Expected(_shaped(values, call), x.dtype, _shaped(scale, call), extra_ulp=extra)]
+
+
+@oracle("softmax", "log_softmax")
+def softmax(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    axis = call.attributes["axis"]
+    shifted = widen(x) - widen(x).max(axis=axis, keepdims=True)
+    total = np.exp(shifted).sum(axis=axis, keepdims=True)
+    extra = 0.0 if is_half(x.dtype) else float(np.log2(max(x.shape[axis], 1)))
+    if call.op == "log_softmax":
+        scale = np.maximum(np.abs(shifted), 1)
+        return [Expected(shifted - np.log(total), x.dtype, scale, extra_ulp=extra)]
+    return [Expected(np.exp(shifted) / total, x.dtype, extra_ulp=extra)]
+
+
+@oracle("layer_norm", "rms_norm")
+def normalisation(call: Call) -> list[Expected]:
+    x, *parameters = call.inputs
+    axes = tuple(range(call.attributes["axis"], x.ndim))
+    wide = widen(x)
+    if call.op == "layer_norm":
+        wide = wide - wide.mean(axis=axes, keepdims=True)
+    power = (wide * wide).mean(axis=axes, keepdims=True)
+    values = wide / np.sqrt(power + call.attributes["epsilon"])
+    scale = np.maximum(np.abs(values), 1)
+    for parameter, combine in zip(parameters, (np.multiply, np.add), strict=False):
+        if parameter is not None:
+            values = combine(values, widen(parameter))
+            scale = np.maximum(np.abs(combine(scale, np.abs(widen(parameter)))), scale)
+    return [Expected(values, x.dtype, scale, extra_ulp=float(np.log2(max(x.shape[-1], 1))))]
+
+
+@oracle("matmul")
+def matmul(call: Call) -> list[Expected]:
+    """Vectors are rows on the left and columns on the right; batches broadcast."""
+    x1, x2 = call.inputs
+    left = x1[None, :] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    want = linear.product(left, right)
+    gone = ([-2] if x1.ndim == 1 else []) + ([-1] if x2.ndim == 1 else [])
+    scale = None if want.scale is None else want.scale.squeeze(tuple(gone))
+    return [Expected(want.values.squeeze(tuple(gone)), want.dtype, scale, extra_ulp=want.extra_ulp)]
+
+
+@oracle("sort")
+def sort(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    order = _order(call)
+    return [Expected(widen(np.take_along_axis(x, order, call.attributes["axis"])), x.dtype)]
+
+
+@oracle("argsort")
+def argsort(call: Call) -> list[Expected]:
+    return [Expected(_order(call), INT64)]
+
+
+def _order(call: Call) -> Array:
+    axis = call.attributes["axis"]
+    moved = np.moveaxis(call.inputs[0], axis, -1)
+    (want,) = movement.argsort_last(Call("argsort_last", (moved,), call.attributes))
+    return np.moveaxis(want.values, -1, axis)
+
+
+@oracle("tril", "triu")
+def triangle(call: Call) -> list[Expected]:
+    (x,) = call.inputs
+    function = np.tril if call.op == "tril" else np.triu
+    keep = function(np.ones(x.shape, bool), call.attributes["k"])
+    return [Expected(widen(np.where(keep, x, np.zeros((), x.dtype))), x.dtype)]

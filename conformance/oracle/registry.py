@@ -1,0 +1,95 @@
+"""The oracle of each op, found by name, and the form of an answer.
+
+An answer is held in higher precision: float64 for types up to 32 bits, extended precision for float64, and
+the complex types likewise. Integer and bool answers are exact. Nothing here or in the modules of the families
+asks a plugin, or the package's own kernels, anything.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from device_api.opset.spec import OpSpec
+
+Array = npt.NDArray[Any]
+
+
+class NoOracle(LookupError):
+    """The suite does not know what this op should give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One output. `dtype` is what the kernel must write; `values` the answer, in higher precision.
+
+    `scale` is the size that a unit in the last place refers to where that is not the answer itself: a sum of
+    absolute values for sums. `extra_ulp` is what the length of a reduction adds to the op set's tolerance.
+    """
+
+    values: Array
+    dtype: np.dtype[Any]
+    scale: Array | None = None
+    zero_sign: bool = False
+    extra_ulp: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What an oracle is asked. `dtype` and `shape` are those of the output where inputs do not tell."""
+
+    op: str
+    inputs: tuple[Any, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    dtype: np.dtype[Any] | None = None
+    shape: tuple[int, ...] = ()
+
+
+Oracle = Callable[[Call], list[Expected]]
+
+_ORACLES: dict[str, Oracle] = {}
+_FAMILIES = ("unary", "binary", "reduction", "movement", "linear", "composite")
+
+
+def oracle(*names: str) -> Callable[[Oracle], Oracle]:
+    """Registers a function as the oracle of ops."""
+
+    def register(function: Oracle) -> Oracle:
+        for name in names:
+            if name in _ORACLES:
+                raise ValueError(f"{name} has two oracles")
+            _ORACLES[name] = function
+        return function
+
+    return register
+
+
+def _load() -> dict[str, Oracle]:
+    if not _ORACLES:
+        for family in _FAMILIES:
+            importlib.import_module(f"conformance.oracle.{family}")
+    return _ORACLES
+
+
+def has_oracle(op: str) -> bool:
+    return op in _load()
+
+
+def expected(
+    spec: OpSpec,
+    inputs: Sequence[Array | None],
+    attributes: Mapping[str, Any],
+    dtype: np.dtype[Any] | None = None,
+    shape: tuple[int, ...] = (),
+) -> list[Expected]:
+    """The right outputs of an op; raises NoOracle for an op that nobody has written one for."""
+    function = _load().get(spec.name)
+    if function is None:
+        raise NoOracle(f"the suite has no oracle for {spec.name!r}")
+    with np.errstate(all="ignore"):
+        return function(Call(spec.name, tuple(inputs), attributes, dtype, shape))

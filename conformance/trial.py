@@ -1,0 +1,355 @@
+"""One launch of one kernel, and the judgement of what it did.
+
+A trial says which kernel, which input values in which memory layouts, which output layout, and which
+attributes. Running it places everything on the device between guard bands, launches through the C table,
+and checks the outputs against the oracle, the guards and gaps, and the inputs. A trial can be run again with
+other values, which is how a failure is shrunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance import compare
+from conformance.attributes import AttributeBlock
+from conformance.case import Failure
+from conformance.layout import Placed, placed_input, placed_output
+from conformance.memory import DeviceBytes
+from conformance.oracle import Expected, expected
+from conformance.target import CallFailed, Claim, Target
+from device_api import dtypes
+from device_api.abi import constants
+from device_api.opset.spec import OpSpec
+
+Array = npt.NDArray[Any]
+
+# dtype name -> DLPack code
+_DL_CODES = {
+    "bool": 6,
+    "bfloat16": 4,
+    "float8_e4m3fn": 10,
+    "float8_e5m2": 12,
+    "complex64": 5,
+    "complex128": 5,
+    **{f"int{bits}": 0 for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": 1 for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": 2 for bits in (16, 32, 64)},
+}
+
+
+class Declined(Exception):
+    """The kernel says, by `supports` or by UNIMPLEMENTED from `prepare`, that it does not take these tensors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An input: its values, its layout, and the axes along which it is one element repeated (stride 0)."""
+
+    values: Array
+    layout: str = "contiguous"
+    broadcast: tuple[int, ...] = ()
+
+    def placed(self) -> Placed:
+        return placed_input(self.values, self.layout, self.broadcast)
+
+    def __str__(self) -> str:
+        text = f"{self.values.dtype.name}{list(self.values.shape)}"
+        if self.layout != "contiguous":
+            text += f" {self.layout}"
+        return text + (f" stride 0 on {list(self.broadcast)}" if self.broadcast else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is launched. `in_place` is the input whose memory output 0 takes. `launches` is how often one
+    prepared state runs. `output_dtypes` is used where the inputs do not tell (a cast, a creation)."""
+
+    spec: OpSpec
+    claim: Claim
+    inputs: tuple[Operand | None, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    output_layout: str = "contiguous"
+    in_place: int | None = None
+    dtype: np.dtype[Any] | None = None
+    shape: tuple[int, ...] = ()
+    launches: int = 1
+    deterministic: bool = False
+    on_stream: bool = False
+
+    def describe(self) -> str:
+        parts = ["absent" if operand is None else str(operand) for operand in self.inputs]
+        text = f"{self.spec.name}({', '.join(parts)})"
+        if self.attributes:
+            text += " " + ", ".join(f"{name}={value}" for name, value in self.attributes.items())
+        if self.output_layout != "contiguous":
+            text += f", output {self.output_layout}"
+        return text + (f", in place of input {self.in_place}" if self.in_place is not None else "")
+
+    def with_values(self, values: Sequence[Array | None]) -> Trial:
+        """The same launch on other inputs."""
+        operands = (
+            None if operand is None or value is None else replace(operand, values=value)
+            for operand, value in zip(self.inputs, values, strict=True)
+        )
+        return replace(self, inputs=tuple(operands))
+
+    def expectation(self) -> list[Expected]:
+        values = [None if operand is None else operand.values for operand in self.inputs]
+        return expected(self.spec, values, self.attributes, self.dtype, self.shape)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The outputs of a trial as they came back, and their comparison with the oracle."""
+
+    outputs: list[Array]
+    comparisons: list[compare.Comparison]
+    tolerance: float
+
+    @property
+    def max_ulp(self) -> float:
+        return max((comparison.max_ulp for comparison in self.comparisons), default=0.0)
+
+
+class Launch:
+    """The C side of a trial: device memory, descriptors, context and calls."""
+
+    def __init__(self, target: Target, trial: Trial, wanted: Sequence[Expected], stack: ExitStack) -> None:
+        self.target, self.trial, self.ffi = target, trial, target.ffi
+        self._kept: list[Any] = []
+        self._stack = stack
+        # One operand object given twice is one tensor: both inputs get the same memory.
+        placed = {id(operand): operand.placed() for operand in trial.inputs if operand is not None}
+        self.inputs = [None if operand is None else placed[id(operand)] for operand in trial.inputs]
+        self.outputs: list[Placed] = []
+        for number, want in enumerate(wanted):
+            source = self.inputs[trial.in_place] if number == 0 and trial.in_place is not None else None
+            self.outputs.append(source or placed_output(want.dtype, want.values.shape, trial.output_layout))
+        everything = {id(each): each for each in (*self.inputs, *self.outputs) if each is not None}
+        self._memories = {key: self._memory(each) for key, each in everything.items()}
+        self.input_array = self._tensors(self.inputs, with_data=True)
+        self.output_array = self._tensors(self.outputs, with_data=True)
+        dtype = trial.dtype or next((p.dtype for p in self.inputs if p is not None), np.dtype(np.float32))
+        self.attributes = AttributeBlock(self.ffi, trial.spec, trial.attributes, dtype)
+        self.context = self._context()
+
+    def memory_of(self, placed: Placed) -> DeviceBytes:
+        return self._memories[id(placed)]
+
+    def _memory(self, placed: Placed) -> DeviceBytes:
+        memory = DeviceBytes(self.target, placed.storage.size)
+        self._stack.callback(memory.free)
+        memory.write(placed.storage)
+        return memory
+
+    def _tensors(self, operands: Sequence[Placed | None], with_data: bool) -> Any:
+        pointers = [
+            self.ffi.NULL if placed is None else self._tensor(placed, with_data) for placed in operands
+        ]
+        array = self.ffi.new("da_tensor *[]", pointers or 1)
+        self._kept += [array, pointers]
+        return array
+
+    def _tensor(self, placed: Placed, with_data: bool) -> Any:
+        ffi = self.ffi
+        tensor = ffi.new("da_tensor *")
+        tensor.struct_size = ffi.sizeof("da_tensor")
+        dl = tensor.dl
+        dl.data = self.memory_of(placed).handle if with_data else ffi.NULL
+        dl.device.type = int(self.target.properties.dl_device_type)
+        dl.device.id = self.target.location.index
+        dl.ndim = len(placed.shape)
+        dl.dtype.code = _DL_CODES[placed.dtype.name]
+        dl.dtype.bits = placed.dtype.itemsize * 8
+        dl.dtype.lanes = 1
+        shape = ffi.new("int64_t[]", list(placed.shape) or 1)
+        strides = ffi.new("int64_t[]", list(placed.placement.strides) or 1)
+        dl.shape, dl.strides = shape, strides
+        dl.byte_offset = placed.byte_offset
+        tensor.dtype = dtypes.code(placed.dtype)
+        self._kept += [shape, strides]
+        return tensor
+
+    def _context(self) -> Any:
+        ffi = self.ffi
+        context = ffi.new("da_kernel_context *")
+        context.struct_size = ffi.sizeof("da_kernel_context")
+        context.device = self.target.device
+        if self.trial.deterministic:
+            context.flags = constants.DA_CONTEXT_DETERMINISTIC
+        if self.trial.on_stream:
+            context.stream = self._stream()
+        scratch = ffi.callback("da_error *(void *, uint64_t, void **, uint64_t *)", self._scratch)
+        context.scratch = scratch
+        self._kept.append(scratch)
+        return context
+
+    def _stream(self) -> Any:
+        streams, device = self.target.streams, self.target.device
+        out = self.ffi.new("da_stream **")
+        self.target.expect(streams.create(device, 0, out), "stream.create")
+        self._stack.callback(lambda: self.target.expect(streams.destroy(device, out[0]), "stream.destroy"))
+        return out[0]
+
+    def _scratch(self, host_context: Any, size: int, out_handle: Any, out_offset: Any) -> Any:
+        memory = DeviceBytes(self.target, size)
+        self._stack.callback(memory.free)
+        out_handle[0], out_offset[0] = memory.handle, 0
+        return self.ffi.NULL
+
+    # --- calls ---------------------------------------------------------------------------------------
+
+    def _arguments(self, inputs: Any, outputs: Any) -> tuple[Any, ...]:
+        return inputs, len(self.inputs), outputs, len(self.outputs), self.attributes.pointer
+
+    def run(self) -> None:
+        """supports, prepare, launch (as often as asked) and release."""
+        kernel, target, ffi = self.trial.claim.pointer, self.target, self.ffi
+        name = self.trial.spec.name
+        bare = self._arguments(self._tensors(self.inputs, False), self._tensors(self.outputs, False))
+        if kernel.supports != ffi.NULL:
+            answer = ffi.new("int32_t *", 1)
+            target.expect(kernel.supports(target.device, kernel, *bare, answer), f"{name}.supports")
+            if answer[0] == 0:
+                raise Declined(f"supports() says that it does not take {self.trial.describe()}")
+        state = ffi.new("void **")
+        if kernel.prepare != ffi.NULL:
+            try:
+                target.check(kernel.prepare(target.device, kernel, *bare, state), f"{name}.prepare")
+            except CallFailed as error:
+                if error.code == constants.DA_STATUS_UNIMPLEMENTED:
+                    raise Declined(f"prepare() does not take {self.trial.describe()}") from error
+                raise
+        try:
+            arguments = self._arguments(self.input_array, self.output_array)
+            for _ in range(self.trial.launches):
+                target.check(kernel.launch(state[0], self.context, *arguments), f"{name}.launch")
+            if self.trial.on_stream:
+                target.check(
+                    target.streams.synchronize(target.device, self.context.stream), "stream.synchronize"
+                )
+        finally:
+            if kernel.prepare != ffi.NULL and kernel.release != ffi.NULL:
+                kernel.release(state[0])
+
+    def bad_bytes(self) -> str:
+        """What was written where nothing may be written: "" when all is well."""
+        for number, placed in enumerate(self.inputs):
+            if placed is None or any(placed is output for output in self.outputs):
+                continue
+            if not np.array_equal(self.memory_of(placed).read(), placed.storage):
+                return f"input {number} was changed"
+        for number, placed in enumerate(self.outputs):
+            problem = placed.untouched(self.memory_of(placed).read())
+            if problem:
+                return f"output {number}: {problem}"
+        return ""
+
+    def results(self) -> list[Array]:
+        return [placed.view(self.memory_of(placed).read()).copy() for placed in self.outputs]
+
+
+def tolerance_of(trial: Trial, want: Expected) -> float:
+    """In ulps: the op set's bound for the dtype, and what the length of a reduction adds."""
+    return trial.spec.ulp.get(want.dtype.name, 0.0) + want.extra_ulp
+
+
+def run_trial(target: Target, trial: Trial) -> Outcome:
+    """Runs a trial; raises Failure with everything needed to repeat it, or Declined."""
+    wanted = trial.expectation()
+    with ExitStack() as stack:
+        launch = Launch(target, trial, wanted, stack)
+        try:
+            launch.run()
+        except CallFailed as error:
+            raise failure(trial, f"{error}, for {trial.describe()}", code=error.code) from error
+        problem = launch.bad_bytes()
+        outputs = launch.results()
+    if problem:
+        raise failure(trial, f"{problem}, by {trial.describe()}")
+    comparisons = []
+    for number, (output, want) in enumerate(zip(outputs, wanted, strict=True)):
+        rule = compare.Rule(tolerance_of(trial, want), want.zero_sign)
+        comparison = compare.compare(output, want.values, rule, want.scale)
+        comparisons.append(comparison)
+        if not comparison.good:
+            raise wrong_values(trial, number, _flush_aware(trial, number, output, rule, comparison))
+    tolerance = max((tolerance_of(trial, want) for want in wanted), default=0.0)
+    return Outcome(outputs, comparisons, tolerance)
+
+
+def _flush_aware(
+    trial: Trial, number: int, output: Array, rule: compare.Rule, comparison: compare.Comparison
+) -> compare.Comparison:
+    """A device may read subnormal inputs as zero, which is poor and not wrong: then every wrong element counts
+    as flushed."""
+    flushed = [
+        None if operand is None else _without_subnormals(operand.values) for operand in trial.inputs
+    ]
+    changed = any(
+        operand is not None and values is not None and not np.array_equal(operand.values, values, equal_nan=True)
+        for operand, values in zip(trial.inputs, flushed, strict=True)
+        if operand is not None and operand.values.dtype.name in compare.FORMATS
+    )
+    if changed:
+        want = trial.with_values(flushed).expectation()[number]
+        again = compare.compare(output, want.values, rule, want.scale)
+        if again.wrong == again.flushed:
+            comparison.flushed = comparison.wrong
+    return comparison
+
+
+def _without_subnormals(values: Array) -> Array:
+    form = compare.FORMATS.get(values.dtype.name)
+    if form is None or values.dtype.kind == "c":
+        return values
+    wide = np.abs(values.astype(np.longdouble))
+    zero = np.copysign(np.zeros_like(wide), values.astype(np.longdouble)).astype(values.dtype)
+    return np.where((wide > 0) & (wide < form.smallest_normal), zero, values)
+
+
+def launch_expecting(target: Target, trial: Trial, wanted: Sequence[Expected]) -> int | None:
+    """Launches what must fail: gives the status, None for success. Memory around the operands must be as it
+    was, whatever the outputs hold."""
+    with ExitStack() as stack:
+        launch = Launch(target, trial, wanted, stack)
+        code = None
+        try:
+            launch.run()
+        except CallFailed as error:
+            code = error.code
+        problem = launch.bad_bytes()
+    if problem:
+        raise failure(trial, f"{problem}, by {trial.describe()}")
+    return code
+
+
+def failure(trial: Trial, message: str, **facts: Any) -> TrialFailure:
+    return TrialFailure(trial, message, facts)
+
+
+def wrong_values(trial: Trial, output: int, comparison: compare.Comparison) -> TrialFailure:
+    facts = {"output": output, **comparison.facts()}
+    result = TrialFailure(trial, f"{comparison.message()}, by {trial.describe()}", facts)
+    result.comparison = comparison
+    return result
+
+
+class TrialFailure(Failure):
+    """A failure that carries its trial, so that it can be shrunk and its inputs saved."""
+
+    def __init__(self, trial: Trial, message: str, facts: Mapping[str, Any]) -> None:
+        inputs = {
+            f"input{number}": operand.values
+            for number, operand in enumerate(trial.inputs)
+            if operand is not None
+        }
+        super().__init__(message, {"trial": trial.describe(), **facts}, inputs)
+        self.trial = trial
+        self.comparison: compare.Comparison | None = None
