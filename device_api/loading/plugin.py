@@ -54,6 +54,7 @@ class Plugin:
         self._devices: dict[int, Any] = {}
         self._owner_pid: int | None = None
         self._ended = False
+        self._before_shutdown: list[Callable[[], None]] = []
         # Called with this plugin when it has started, and when starting it has failed.
         self.on_started: Callable[[Plugin], None] | None = None
         self.on_start_failed: Callable[[Plugin], None] | None = None
@@ -106,6 +107,12 @@ class Plugin:
         with self._lock:
             if not self.initialized or self._owner_pid != os.getpid():
                 return
+            while self._before_shutdown:
+                callback = self._before_shutdown.pop()
+                try:
+                    callback()
+                except Exception as error:
+                    _log.warning("%s: a callback before the end failed: %s", self.path, error)
             self._ended = True
             close = self._tables["device"].close
             devices, self._devices = self._devices, {}
@@ -113,6 +120,16 @@ class Plugin:
                 if error := self.take_error(close(devices[index])):
                     _log.warning("%s: closing device %d failed: %s", self.path, index, error[1])
             self.check(self.descriptor.shutdown(), "shutdown")
+
+    def before_shutdown(self, callback: Callable[[], None]) -> None:
+        """Has `callback` called when the plugin is about to end, while its devices are still open; last one
+        first.
+
+        Whoever holds handles of the plugin gives them up there: afterwards no call may reach it. An
+        exception is logged and stops nothing.
+        """
+        with self._lock:
+            self._before_shutdown.append(callback)
 
     def after_fork(self) -> None:
         """Gives the child a lock that no thread of the parent holds."""

@@ -375,3 +375,22 @@ def test_a_hundred_loads_keep_one_library(stub, registry, tmp_path, trace, manif
     plugins = {registry.load("stub") for _ in range(100)}
     assert len(plugins) == 1
     assert trace() == ["query"]
+
+
+def test_holders_of_handles_are_told_before_the_end(stub, trace, caplog):
+    """A tensor that outlives its plugin must not call into it."""
+    plugin, host = open_library(stub()), HostServices()
+    plugin.initialize(host.address)
+    plugin.open_device(0)
+    seen = []
+
+    def fail():
+        raise RuntimeError("cannot let go")
+
+    plugin.before_shutdown(lambda: seen.append(("first", plugin.initialized, trace()[-1])))
+    plugin.before_shutdown(fail)
+    plugin.before_shutdown(lambda: seen.append(("last", plugin.initialized, trace()[-1])))
+    plugin.shutdown()
+    assert seen == [("last", True, "open"), ("first", True, "open")]
+    assert trace()[-2:] == ["close", "shutdown"]
+    assert "cannot let go" in caplog.text
