@@ -111,8 +111,8 @@ class Plugin:
                 callback = self._before_shutdown.pop()
                 try:
                     callback()
-                except Exception as error:
-                    _log.warning("%s: a callback before the end failed: %s", self.path, error)
+                except Exception as problem:
+                    _log.warning("%s: a callback before the end failed: %s", self.path, problem)
             self._ended = True
             close = self._tables["device"].close
             devices, self._devices = self._devices, {}
