@@ -7,35 +7,13 @@
 
 A device string chooses the vendor's plugin; nothing of a vendor is opened before it is used. The namespace
 follows the Python array API. Names are imported when they are first asked for, so that importing the package
-costs little.
+costs little; for readers and type checkers they are listed in __init__.pyi.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from device_api._core import Device, Tensor
-    from device_api.autograd import backward, enable_grad, grad, no_grad
-    from device_api.errors import *
-    from device_api.loading import plugin_records, register_plugin
-    from device_api.ops._functions import *
-    from device_api.ops.fallback import (
-        FallbackWarning,
-        fallback,
-        fallback_report,
-        reset_fallback_report,
-        set_denied_ops,
-        set_fallback,
-    )
-    from device_api.runtime import *
-    from device_api.tensor.constants import *
-    from device_api.tensor.conversion import asarray, to_device
-    from device_api.tensor.creation import *
-    from device_api.tensor.dynamic import count_nonzero, nonzero
-    from device_api.tensor.random import *
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"

@@ -25,8 +25,8 @@ _BY_MODULE = {
         " set_default_device set_device set_memory_limit set_random_state synchronize"
     ),
     "device_api.tensor.constants": (
-        "bfloat16 bool complex64 complex128 e float8_e4m3fn float8_e5m2 float16 float32 float64 inf int8 int16"
-        " int32 int64 nan newaxis pi uint8 uint16 uint32 uint64"
+        "bfloat16 bool complex64 complex128 e float8_e4m3fn float8_e5m2 float16 float32 float64 inf int8"
+        " int16 int32 int64 nan newaxis pi uint8 uint16 uint32 uint64"
     ),
     "device_api.tensor.conversion": "asarray to_device",
     "device_api.tensor.creation": (

@@ -88,20 +88,21 @@ def from_code(code: int) -> np.dtype[Any]:
     return _DTYPES[code]
 
 
-def code(dtype: DTypeLike) -> int:
+def code(dtype: DTypeLike | None) -> int:
     """The code of anything NumPy takes as a dtype, of a name such as "bfloat16", or of a Python type.
 
     Python's `int`, `float` and `complex` mean the default types int64, float32 and complex64.
     Raises `TypeError` for what is no dtype and for dtypes that devices do not hold (strings, objects).
     """
-    if isinstance(dtype, np.dtype):
+    found: int | None
+    if dtype is None:
+        found = None
+    elif isinstance(dtype, np.dtype):
         found = _CODES.get(dtype)
     elif isinstance(dtype, type) and dtype in _PYTHON_TYPES:
         found = _PYTHON_TYPES[dtype]
     elif isinstance(dtype, str) and dtype in CODES_BY_NAME:
         found = CODES_BY_NAME[dtype]
-    elif dtype is None:
-        found = None
     else:
         found = _CODES.get(np.dtype(dtype))
     if found is None:

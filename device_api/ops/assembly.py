@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device_api import _core
+from device_api.errors import UnsupportedOp
 from device_api.ops.symbols import Ref, Storage
 
 ARENA_ALIGNMENT = 64
@@ -140,10 +141,22 @@ def plan_memory(
     return offsets, max((end for _, end, _, _ in placed), default=0)
 
 
+class KernelsDeclined(Exception):
+    """Kernels that said, when asked to prepare, that they do not take their tensors after all."""
+
+    def __init__(self, kernels: frozenset[int], error: UnsupportedOp) -> None:
+        super().__init__(kernels)
+        self.kernels = kernels
+        self.error = error
+
+
 def assemble(
     device: _core.Device, op: str, steps: Sequence[RecordedStep], results: Sequence[Ref]
 ) -> _core.Program:
-    """The program of the recorded steps; temporaries among the results become tensors of their own."""
+    """The program of the recorded steps; temporaries among the results become tensors of their own.
+
+    Raises `KernelsDeclined` when a kernel declines; the plan can be made again without it.
+    """
     alignment = max(ARENA_ALIGNMENT, int(device.properties.get("allocation_alignment") or 0))
     fresh = [ref.storage for ref in results if ref.storage.kind == "temp"]
     offsets, arena = plan_memory(steps, fresh, alignment)
@@ -179,7 +192,13 @@ def assemble(
         for step in steps
     ]
     outcome = [operand(ref) for ref in results]
-    return _core.Program(device, slots, native, outcome, arena_bytes=arena, op=op)
+    try:
+        return _core.Program(device, slots, native, outcome, arena_bytes=arena, op=op)
+    except UnsupportedOp as error:
+        indices = (step.target for step in steps if isinstance(step.target, int))
+        raise KernelsDeclined(
+            frozenset(i for i in indices if device.kernels[i].op == error.op), error
+        ) from error
 
 
 def operand_of(ref: Ref, slot: int) -> _core.native.Operand:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,13 +43,13 @@ def constant(device: _core.Device, code: int, data: bytes) -> _core.Tensor:
 
 
 class Builder:
-    """Records steps for one device. `steps` is the flat list so far."""
+    """Records steps for one device. `steps` is the flat list so far; `declined` are kernels not to use."""
 
-    def __init__(self, device: _core.Device) -> None:
+    def __init__(self, device: _core.Device, declined: Collection[int] = ()) -> None:
         self.device = device
+        self.declined = declined
         self.steps: list[RecordedStep] = []
         self._scalars: dict[tuple[int, int], Ref] = {}
-        self._open: list[str] = []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in BY_NAME:
@@ -139,7 +139,7 @@ class Builder:
         packed = pack(spec, {"value": 0 if late else value}, target.code)
         return not fallback.is_denied("fill", self.device) and any(
             emit_kernel(self, kernel, spec, [], [target], packed, place)
-            for kernel in selection.candidates(self.device, spec, {"T": target.code})
+            for kernel in selection.candidates(self.device, spec, {"T": target.code}, self.declined)
         )
 
     def step(
@@ -204,7 +204,7 @@ class Builder:
         attributes: Mapping[str, Any],
     ) -> bool:
         """Records a native kernel; False, with nothing recorded, when the device has none that fits."""
-        kernels = tuple(selection.candidates(self.device, spec, bound))
+        kernels = tuple(selection.candidates(self.device, spec, bound, self.declined))
         if not kernels:
             return False
         if spec.elementwise:
@@ -227,7 +227,8 @@ class Builder:
         arguments: list[Any] = list(refs[: len(fixed)])
         if len(fixed) < len(spec.inputs):
             arguments.append(tuple(refs[len(fixed) :]))
-        made = DECOMPOSE[spec.name](self, *arguments, **attributes)
+        rule: Callable[..., Any] = DECOMPOSE[spec.name]  # type: ignore[assignment]
+        made = rule(self, *arguments, **attributes)
         if made is NotImplemented:
             return None
         results = list(made) if isinstance(made, tuple) else [made]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from device_api import _core
 from device_api.errors import AttributeValueError, FallbackForbidden
@@ -91,7 +91,7 @@ def _checked(word: str, source: str) -> Policy:
             argument=source,
             value=word,
         )
-    return cast(Policy, cleaned)
+    return cleaned
 
 
 def denied_ops() -> frozenset[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from device_api import _core, dtypes
 from device_api.errors import DeviceMismatch, DTypeError, ShapeError
 from device_api.ops._table import OPS
-from device_api.ops.assembly import Aliases, assemble, drop_dead, redirect
+from device_api.ops.assembly import Aliases, KernelsDeclined, assemble, drop_dead, redirect
 from device_api.ops.binding import bind_attributes
 from device_api.ops.builder import Builder, Operand
 from device_api.ops.symbols import Ref, RunTimeScalar, Storage
@@ -30,8 +30,25 @@ def plan(
     out: tuple[_core.Tensor, ...] | None,
 ) -> _core.Program:
     """The program of one call. Raises the typed errors of shapes, dtypes, axes, attributes and devices."""
-    spec = OPS[op]
-    builder = Builder(device)
+    declined: frozenset[int] = frozenset()
+    while True:
+        try:
+            return _planned(OPS[op], device, inputs, attributes, out, declined)
+        except KernelsDeclined as answer:
+            if answer.kernels <= declined:
+                raise answer.error from None
+            declined |= answer.kernels
+
+
+def _planned(
+    spec: OpSpec,
+    device: _core.Device,
+    inputs: tuple[Any, ...],
+    attributes: tuple[Any, ...],
+    out: tuple[_core.Tensor, ...] | None,
+    declined: frozenset[int],
+) -> _core.Program:
+    builder = Builder(device, declined)
     operands = [_symbol(builder, index, each) for index, each in enumerate(inputs)]
     results = builder.lower(spec, operands, bind_attributes(spec, attributes))
     if spec.level != "view" or out is not None:

@@ -8,7 +8,7 @@ has the operands. This module also answers what exists, for errors and capabilit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from device_api import _core, dtypes
 from device_api.opset.spec import OpSpec
@@ -32,11 +32,14 @@ def table(device: _core.Device) -> Mapping[str, tuple[_core.Kernel, ...]]:
     return found
 
 
-def candidates(device: _core.Device, spec: OpSpec, bound: Mapping[str, int]) -> Iterator[_core.Kernel]:
-    """The kernels that claim an op for these dtypes (type variable -> code), best first."""
+def candidates(
+    device: _core.Device, spec: OpSpec, bound: Mapping[str, int], declined: Collection[int] = ()
+) -> Iterator[_core.Kernel]:
+    """The kernels that claim an op for these dtypes (type variable -> code), best first, without those that
+    have declined this call (by index)."""
     codes = [bound.get(variable) for variable, _ in spec.types]
     for kernel in table(device).get(spec.name, ()):
-        if claims(kernel, codes):
+        if kernel.index not in declined and claims(kernel, codes):
             yield kernel
 
 

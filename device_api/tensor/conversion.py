@@ -18,7 +18,8 @@ from device_api.errors import DTypeError, ShapeError
 from device_api.ops import _functions as F
 from device_api.ops._table import BY_NAME
 from device_api.ops.selection import held_dtypes
-from device_api.runtime.devices import DeviceLike, device as open_device, resolve
+from device_api.runtime.devices import DeviceLike, resolve
+from device_api.runtime.devices import device as open_device
 
 # What NumPy makes of Python numbers, and what it is here.
 _DEFAULTS: dict[type[np.generic], type[np.generic]] = {np.float64: np.float32, np.complex128: np.complex64}
@@ -132,7 +133,8 @@ def item(tensor: _core.Tensor) -> bool | int | float | complex:
             remedy="Index one element, or use tolist().",
             shapes=(tensor.shape,),
         )
-    return _plain(to_numpy(tensor).reshape(()))
+    number: bool | int | float | complex = _plain(to_numpy(tensor).reshape(()))
+    return number
 
 
 def _plain(array: npt.NDArray[Any]) -> Any:

@@ -51,7 +51,7 @@ def empty_like(
 
 def full(
     shape: Shape,
-    fill_value: Number | _core.Tensor,
+    fill_value: Number | np.generic | _core.Tensor,
     *,
     dtype: npt.DTypeLike | None = None,
     device: DeviceLike | None = None,

@@ -1,0 +1,78 @@
+# ruff: noqa: F403
+# The public namespace as type checkers see it; at run time names come from the same modules on demand.
+from device_api.ops._functions import *  # isort: skip
+from device_api._core import Device as Device
+from device_api._core import Tensor as Tensor
+from device_api._core import cache_info as cache_info
+from device_api._core import clear_plans as clear_plans
+from device_api.autograd import backward as backward
+from device_api.autograd import enable_grad as enable_grad
+from device_api.autograd import grad as grad
+from device_api.autograd import is_grad_enabled as is_grad_enabled
+from device_api.autograd import no_grad as no_grad
+from device_api.errors import AbiMismatch as AbiMismatch
+from device_api.errors import AttributeValueError as AttributeValueError
+from device_api.errors import AxisError as AxisError
+from device_api.errors import DeviceApiError as DeviceApiError
+from device_api.errors import DeviceError as DeviceError
+from device_api.errors import DeviceLost as DeviceLost
+from device_api.errors import DeviceMismatch as DeviceMismatch
+from device_api.errors import DeviceOutOfMemory as DeviceOutOfMemory
+from device_api.errors import DeviceTimeout as DeviceTimeout
+from device_api.errors import DeviceUnavailable as DeviceUnavailable
+from device_api.errors import DTypeError as DTypeError
+from device_api.errors import DuplicateDeviceType as DuplicateDeviceType
+from device_api.errors import FallbackForbidden as FallbackForbidden
+from device_api.errors import ForkedProcess as ForkedProcess
+from device_api.errors import GradientError as GradientError
+from device_api.errors import IndexOutOfRange as IndexOutOfRange
+from device_api.errors import InvalidDevice as InvalidDevice
+from device_api.errors import KernelFailed as KernelFailed
+from device_api.errors import ManifestError as ManifestError
+from device_api.errors import OpError as OpError
+from device_api.errors import PluginError as PluginError
+from device_api.errors import PluginFailed as PluginFailed
+from device_api.errors import PluginLoadError as PluginLoadError
+from device_api.errors import PluginNotFound as PluginNotFound
+from device_api.errors import PluginRefused as PluginRefused
+from device_api.errors import ShapeError as ShapeError
+from device_api.errors import UnsupportedOp as UnsupportedOp
+from device_api.loading import PluginRecord as PluginRecord
+from device_api.loading import plugin_records as plugin_records
+from device_api.loading import register_plugin as register_plugin
+from device_api.ops.fallback import FallbackEntry as FallbackEntry
+from device_api.ops.fallback import FallbackWarning as FallbackWarning
+from device_api.ops.fallback import fallback as fallback
+from device_api.ops.fallback import fallback_report as fallback_report
+from device_api.ops.fallback import reset_fallback_report as reset_fallback_report
+from device_api.ops.fallback import set_denied_ops as set_denied_ops
+from device_api.ops.fallback import set_fallback as set_fallback
+from device_api.runtime import *
+from device_api.tensor.constants import *
+from device_api.tensor.conversion import asarray as asarray
+from device_api.tensor.conversion import to_device as to_device
+from device_api.tensor.creation import arange as arange  # type: ignore[assignment]
+from device_api.tensor.creation import empty as empty  # type: ignore[assignment]
+from device_api.tensor.creation import empty_like as empty_like  # type: ignore[assignment]
+from device_api.tensor.creation import eye as eye  # type: ignore[assignment]
+from device_api.tensor.creation import full as full  # type: ignore[assignment]
+from device_api.tensor.creation import full_like as full_like  # type: ignore[assignment]
+from device_api.tensor.creation import linspace as linspace  # type: ignore[assignment]
+from device_api.tensor.creation import ones as ones  # type: ignore[assignment]
+from device_api.tensor.creation import ones_like as ones_like  # type: ignore[assignment]
+from device_api.tensor.creation import zeros as zeros  # type: ignore[assignment]
+from device_api.tensor.creation import zeros_like as zeros_like  # type: ignore[assignment]
+from device_api.tensor.dynamic import count_nonzero as count_nonzero
+from device_api.tensor.dynamic import nonzero as nonzero
+from device_api.tensor.random import bernoulli as bernoulli  # type: ignore[assignment]
+from device_api.tensor.random import exponential as exponential  # type: ignore[assignment]
+from device_api.tensor.random import normal as normal  # type: ignore[assignment]
+from device_api.tensor.random import permutation as permutation  # type: ignore[assignment]
+from device_api.tensor.random import randint as randint  # type: ignore[assignment]
+from device_api.tensor.random import uniform as uniform  # type: ignore[assignment]
+
+__version__: str
+__array_api_version__: str
+
+def get_include() -> str: ...
+def get_cmake_dir() -> str: ...
