@@ -144,15 +144,14 @@ def _open(kind: str, index: int, spec: str) -> _core.Device:
     tables = {name: address for name in INTERFACES if (address := plugin.table_address(name))}
     properties = dict(plugin.properties(index))
     properties["interfaces"] = tuple(tables)
-    return _core.Device(kind, index, _address(plugin, handle), tables, _errors(plugin), properties)
+    opened = _core.Device(kind, index, _address(plugin, handle), tables, plugin.errors_address, properties)
+    # Tensors may outlive the plugin at exit; from its end on they must not call into it.
+    plugin.before_shutdown(opened.retire)
+    return opened
 
 
 def _address(plugin: Plugin, pointer: Any) -> int:
     return int(plugin.ffi.cast("uintptr_t", pointer))
-
-
-def _errors(plugin: Plugin) -> int:
-    return _address(plugin, plugin.descriptor.errors)
 
 
 def device_count(kind: str) -> int:
