@@ -30,9 +30,12 @@ def get_cmake_dir() -> str:
 
 
 def __getattr__(name: str) -> object:
-    if name.startswith("__"):
+    if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from device_api._names import MODULES, OPS_MODULE
+    from device_api._names import MODULES, OPS_MODULE, SUBMODULES
+
+    if name in SUBMODULES:
+        return import_module(f"{__name__}.{name}")
 
     module = MODULES.get(name, OPS_MODULE)
     if module not in _PLAIN:
