@@ -29,11 +29,16 @@ cdef tuple _EMPTY = ()
 
 
 def set_hooks(*, plan, record, coerce):
-    """Installs what answers on a miss (plan), for gradients (record) and for foreign operands (coerce)."""
+    """Installs what answers on a miss (plan), for gradients (record) and for foreign operands (coerce).
+
+    Returns the hooks that were installed before, by name; None stands for none.
+    """
     global _plan_hook, _record_hook, _coerce_hook
+    previous = {"plan": _plan_hook, "record": _record_hook, "coerce": _coerce_hook}
     _plan_hook = plan
     _record_hook = record
     _coerce_hook = coerce
+    return previous
 
 
 def grad_enabled():

@@ -26,6 +26,7 @@ cdef extern from *:
     }
     static void device_api_block_new(PyObject *type) {
       ((PyTypeObject *)type)->tp_new = device_api_no_new;
+      ((PyTypeObject *)type)->tp_vectorcall = NULL;
       PyType_Modified((PyTypeObject *)type);
     }
     static int device_api_set_on_type(PyObject *type, PyObject *name, PyObject *value) {
@@ -41,12 +42,17 @@ _block_new(Tensor)
 
 
 def set_operators(names):
-    """Says which op each operator runs: name ("add", "matmul", ...) to op number."""
+    """Says which op each operator runs: name ("add", "matmul", ...) to op number, negative for none.
+
+    Returns what the operators ran before.
+    """
+    previous = {name: _operator_ids[i] for i, name in enumerate(_OPERATOR_NAMES)}
     for name, op in names.items():
         if name not in _OPERATOR_NAMES:
             raise ValueError(f"no operator is named {name!r}; there are {', '.join(_OPERATOR_NAMES)}")
         _operator_ids[_OPERATOR_NAMES.index(name)] = op
-        _op_names[op] = name
+        _op_names.setdefault(op, name)
+    return previous
 
 
 def set_surface(functions):

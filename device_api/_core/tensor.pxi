@@ -43,6 +43,7 @@ cdef tuple _shape_tuple(const int64_t *values, int count):
 
 @cython.final
 @cython.freelist(256)
+@cython.trashcan(True)
 cdef class Tensor:
     """An n-dimensional array in the memory of one device.
 

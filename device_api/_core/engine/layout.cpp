@@ -83,14 +83,17 @@ LayoutProblem intern_layout(int32_t dtype, int32_t rank, const int64_t *shape, c
   probe.references = 1;
   probe.dtype = dtype;
   probe.rank = rank;
+  bool empty = false;
+  for (int32_t i = 0; i < rank; ++i) empty = empty || shape[i] == 0;
   int64_t stride = 1;
   for (int32_t i = rank - 1; i >= 0; --i) {
     if (shape[i] < 0) return LayoutProblem::negative;
     probe.shape[i] = shape[i];
     probe.strides[i] = strides != nullptr ? strides[i] : stride;
-    if (strides == nullptr && shape[i] > 1 && __builtin_mul_overflow(stride, shape[i], &stride)) {
-      return LayoutProblem::overflow;
-    }
+    if (strides != nullptr || shape[i] <= 1 || !__builtin_mul_overflow(stride, shape[i], &stride)) continue;
+    // Nothing is ever reached through the strides of an empty tensor.
+    if (!empty) return LayoutProblem::overflow;
+    stride = 1;
   }
   if (!derive(&probe)) return LayoutProblem::overflow;
   Table &layouts = table();

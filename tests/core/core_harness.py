@@ -193,10 +193,18 @@ def coerce(op: int, inputs: tuple[Any, ...], device: Device | None) -> Any:
     return tuple(put(device, np.asarray(x, np.float32)) if isinstance(x, list) else x for x in inputs)
 
 
-def install(record: Callable[..., object] = lambda *call: None) -> None:
+def install(record: Callable[..., object] = lambda *call: None) -> Callable[[], None]:
+    """Puts this module's hooks in; the function that it returns puts the former ones back."""
     _core.clear_plans()
-    _core.set_hooks(plan=plan, record=record, coerce=coerce)
-    _core.set_operators(OPERATORS)
+    hooks = _core.set_hooks(plan=plan, record=record, coerce=coerce)
+    operators = _core.set_operators(OPERATORS)
+
+    def restore() -> None:
+        _core.clear_plans()
+        _core.set_hooks(**hooks)
+        _core.set_operators(operators)
+
+    return restore
 
 
 def main() -> tuple[TestDevice, Device]:
