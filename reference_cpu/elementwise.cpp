@@ -75,6 +75,11 @@ class TiledPlan final : public Plan {
     char *base[kMostOperands];
     base[0] = address(outputs[0]);
     for (int k = 1; k < operands_; ++k) base[k] = address(inputs[k - 1]);
+    if (units_ == 1) {
+      Buffers buffers;
+      const char *splat[kMostOperands] = {};
+      return run_tile(base, tile_rows_, tile_columns_, buffers, splat);
+    }
     if (!parallel_) return run_units(base, 0, units_);
     parallel_for(units_, grain_, [&](int64_t begin, int64_t end) { run_units(base, begin, end); });
   }

@@ -13,10 +13,11 @@
 namespace reference_cpu {
 namespace {
 
-// kGreatest: the maximum, else the minimum. `take` is true where x replaces the best so far; also for
-// vectors.
+// kGreatest: the maximum, else the minimum.
 template <bool kGreatest>
 struct Extreme {
+  static constexpr bool kTakesGreatest = kGreatest;
+
   template <class T>
   static constexpr T worst() {
     using Limits = std::numeric_limits<T>;
@@ -31,15 +32,6 @@ struct Extreme {
   static T pick(T best, T x) {
     const bool keeps = kGreatest ? best >= x : best <= x;
     return keeps || best != best ? best : x;
-  }
-
-  template <class V>
-  static void pick_lanes(V &best, const V &x) {
-    if constexpr (kGreatest) {
-      best = ((best >= x) | (best != best)) ? best : x;
-    } else {
-      best = ((best <= x) | (best != best)) ? best : x;
-    }
   }
 };
 
@@ -60,27 +52,57 @@ void start(char *value) {
   write(value, Op::template worst<T>());
 }
 
+// Integers: the compiler reorders these on its own.
 template <class Op, class T>
-REFERENCE_CPU_CLONES void chunk(char *value, const char *x, int64_t n, int64_t) {
+REFERENCE_CPU_CLONES void chunk_integers(char *value, const char *x, int64_t n, int64_t) {
+  const Cell<T> *cell = reinterpret_cast<const Cell<T> *>(x);
+  T best = read<T>(value);
+  for (int64_t i = 0; i < n; ++i) best = Op::pick(best, cell[i].get());
+  write(value, best);
+}
+
+// Floats: lanes hold extremes as if there were no NaN. Beside them stands the greatest magnitude, as an
+// integer of the same bits: it is above that of infinity when there was a NaN.
+template <class Op, class T>
+REFERENCE_CPU_CLONES void chunk_floats(char *value, const char *x, int64_t n, int64_t) {
   constexpr int kLanes = 64 / sizeof(T);
   constexpr int64_t kWidth = sizeof(T);
+  using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  const Bits infinity = bit_cast<Bits>(std::numeric_limits<T>::infinity());
   T best = read<T>(value);
   int64_t i = 0;
-  if (n >= 2 * kLanes) {
-    Vector<T, kLanes> first, second, a, b;
-    std::memcpy(&first, x, sizeof(first));
-    std::memcpy(&second, x + sizeof(first), sizeof(second));
-    for (i = 2 * kLanes; i + 2 * kLanes <= n; i += 2 * kLanes) {
+  if (n >= kLanes) {
+    Vector<T, kLanes> lanes;
+    Vector<Bits, kLanes> top{};
+    for (; i + kLanes <= n; i += kLanes) {
+      Vector<T, kLanes> a;
+      Vector<Bits, kLanes> size;
       std::memcpy(&a, x + i * kWidth, sizeof(a));
-      std::memcpy(&b, x + i * kWidth + sizeof(a), sizeof(b));
-      Op::pick_lanes(first, a);
-      Op::pick_lanes(second, b);
+      std::memcpy(&size, x + i * kWidth, sizeof(size));
+      size &= std::numeric_limits<Bits>::max();
+      top = size > top ? size : top;
+      if (i == 0) lanes = a;
+      lanes = Op::kTakesGreatest ? (lanes > a ? lanes : a) : (lanes < a ? lanes : a);
     }
-    Op::pick_lanes(first, second);
-    for (int lane = 0; lane < kLanes; ++lane) best = Op::pick(best, static_cast<T>(first[lane]));
+    Bits greatest = 0;
+    T found = static_cast<T>(lanes[0]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      greatest = greatest > top[lane] ? greatest : top[lane];
+      found = Op::pick(found, static_cast<T>(lanes[lane]));
+    }
+    best = Op::pick(best, greatest > infinity ? std::numeric_limits<T>::quiet_NaN() : found);
   }
   for (; i < n; ++i) best = Op::pick(best, read<T>(x + i * kWidth));
   write(value, best);
+}
+
+template <class Op, class T>
+void chunk(char *value, const char *x, int64_t n, int64_t first) {
+  if constexpr (std::is_floating_point_v<T>) {
+    chunk_floats<Op, T>(value, x, n, first);
+  } else {
+    chunk_integers<Op, T>(value, x, n, first);
+  }
 }
 
 template <class Op, class T>
