@@ -1,0 +1,104 @@
+"""Runs the gradient rules of one recorded call: gives each rule its operands as it expects them and
+fits what it returns to the input. It knows one node at a time; the order of nodes is engine.py's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from device_api import _core, dtypes
+from device_api.autograd.graph import Edge, Facts, Node, Saved, restored
+from device_api.errors import GradientError
+from device_api.ops import _functions as F
+from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS
+from device_api.ops.attributes import scalar_bytes
+from device_api.ops.binding import bind_attributes
+from device_api.ops.promotion import bind_types
+from device_api.ops.shapes import TensorSpec
+
+
+def input_gradients(
+    node: Node, gradients: list[_core.Tensor | None], places: list[int], with_history: bool
+) -> Iterator[tuple[int, _core.Tensor]]:
+    """The gradient of each flat input in `places`, of the input's own shape and dtype."""
+    if not places:
+        return
+    if node.freed:
+        raise GradientError(
+            f"the graph of {node.spec.name} was released by an earlier backward",
+            remedy="Pass retain_graph=True to the earlier call, or compute the result again.",
+            op=node.spec.name,
+        )
+    spec = node.spec
+    outputs = [restored(node, each, with_history) for each in node.outputs]
+    attributes = bind_attributes(spec, node.attributes)
+    g: Any = gradients[0] if len(spec.outputs) == 1 else tuple(gradients)
+    done: set[str] = set()
+    for place in places:
+        name = node.input_name(place)
+        if name in done:
+            continue
+        done.add(name)
+        rule = GRADIENT.get((spec.name, name))
+        if rule is None:
+            raise GradientError(
+                f"{spec.name} has no gradient with respect to {name}",
+                remedy="Detach that input, or run the op under no_grad.",
+                op=spec.name,
+                argument=name,
+            )
+        operands = _operands(node, name, with_history)
+        made = rule(F, g, *operands, *outputs, **attributes)
+        if spec.inputs[min(place, len(spec.inputs) - 1)].variadic:
+            first = len(spec.inputs) - 1
+            wanted = [(first + i, each) for i, each in enumerate(made) if first + i in places]
+        else:
+            wanted = [(place, made)]
+        for target, value in wanted:
+            edge = node.edges[target]
+            if edge is not None:
+                yield target, _fitted(value, edge)
+
+
+def _operands(node: Node, name: str, with_history: bool) -> list[Any]:
+    """The inputs as a rule takes them: a variadic input as one list, a needed Python number as a tensor."""
+    spec = node.spec
+    needed = GRADIENT_NEEDS[spec.name, name]
+    flat = [
+        _number(node, place, each)
+        if isinstance(each, bool | int | float | complex) and node.input_name(place) in needed
+        else restored(node, each, with_history)
+        for place, each in enumerate(node.inputs)
+    ]
+    fixed = sum(not each.variadic for each in spec.inputs)
+    return flat[:fixed] + ([flat[fixed:]] if fixed < len(spec.inputs) else [])
+
+
+def _fitted(value: _core.Tensor, edge: Edge) -> _core.Tensor:
+    """A rule's result summed down over broadcast axes and converted to the input's dtype."""
+    if value.shape != edge.shape:
+        if value.ndim < len(edge.shape):
+            value = F.broadcast_to(value, edge.shape)
+        value = F.sum_to(value, shape=edge.shape)
+    if value.dtype != edge.dtype:
+        value = F.astype(value, edge.dtype)
+    return value
+
+
+def _number(node: Node, place: int, value: bool | int | float | complex) -> _core.Tensor:
+    """A Python operand as a tensor of the dtype it was promoted to."""
+    specs = []
+    for each in node.inputs:
+        tensor = each.tensor if isinstance(each, Saved) else each
+        is_tensor = isinstance(tensor, _core.Tensor | Facts)
+        specs.append(TensorSpec(tensor.shape, dtypes.code(tensor.dtype)) if is_tensor else tensor)
+    code = bind_types(node.spec, specs).inputs[place]
+    if code is None:
+        raise TypeError(f"{node.spec.name} has no operand {place}")
+    return _constant(node.device, code, scalar_bytes(value, code))
+
+
+@lru_cache(maxsize=256)
+def _constant(device: _core.Device, code: int, data: bytes) -> _core.Tensor:
+    return _core.from_host(device, code, (), data)
