@@ -28,8 +28,9 @@ from device_api.opset.spec import Attribute, OpSpec
 
 NATIVE, PYTHON, DECOMPOSED, VIEW, UNSUPPORTED = "native", "python", "decomposed", "view", "unsupported"
 
-# Shapes that one op or another accepts for all of its operands; the first that fits is used.
-_SHAPES: tuple[tuple[int, ...], ...] = ((2, 2), (4,), (), (2, 2, 2), (2, 2, 2, 2), (1,))
+# Shapes for the operands: all alike first, then every mixture. The first that suits an op is used.
+_SHAPES: tuple[tuple[int, ...], ...] = ((2, 2), (2,), (), (2, 2, 2), (2, 2, 2, 2), (4,))
+_MOST_MIXED = 3
 
 
 def implementations(device: _core.Device) -> dict[str, dict[str, str]]:
@@ -65,10 +66,10 @@ def _of(device: _core.Device, spec: OpSpec, code: int) -> str:
 def composes(device: _core.Device, spec: OpSpec, code: int) -> bool:
     """Whether the op's composition can be planned on the device for a dtype, without the CPU's help."""
     with fallback.fallback("error"):
-        for shape, attributes in itertools.product(_SHAPES, _attributes(spec, code)):
+        for shapes, attributes in itertools.product(_shapes(spec), _attributes(spec, code)):
             builder = Builder(device)
             try:
-                builder.lower(spec, _operands(builder, spec, code, shape), attributes)
+                builder.lower(spec, _operands(builder, device, spec, code, shapes), attributes)
             except (UnsupportedOp, DTypeError):
                 return False
             except (ShapeError, AttributeValueError, TypeError):
@@ -79,25 +80,38 @@ def composes(device: _core.Device, spec: OpSpec, code: int) -> bool:
     return False
 
 
-def _operands(builder: Builder, spec: OpSpec, code: int, shape: tuple[int, ...]) -> list[Any]:
-    variables = {name for name, _ in spec.types}
-    by_name = {name: number for number, name in dtypes.NAMES.items()}
-    operands = []
-    for index, each in enumerate(spec.inputs):
-        own = code if each.type in variables else by_name[each.type]
-        operands.append(Ref(builder, Storage("input", index), own, Layout.contiguous(shape)))
+def _shapes(spec: OpSpec) -> Iterator[tuple[tuple[int, ...], ...]]:
+    count = len(spec.inputs)
+    yield from ((shape,) * count for shape in _SHAPES)
+    if 1 < count <= _MOST_MIXED:
+        yield from itertools.product(_SHAPES, repeat=count)
+
+
+def _operands(
+    builder: Builder, device: _core.Device, spec: OpSpec, code: int, shapes: tuple[tuple[int, ...], ...]
+) -> list[Any]:
+    """A symbolic input for each; optional ones are left out. A second type variable that cannot have the
+    dtype has the first that it can."""
+    held = selection.held_dtypes(device)
+    own = {name: code if code in codes else min(codes & held or codes) for name, codes in spec.types}
+    own.update({name: number for number, name in dtypes.NAMES.items()})
+    operands: list[Any] = []
+    for index, (each, shape) in enumerate(zip(spec.inputs, shapes, strict=True)):
+        ref = Ref(builder, Storage("input", index), own[each.type], Layout.contiguous(shape))
+        operands.append(None if each.optional else ref)
     return operands
 
 
 def _attributes(spec: OpSpec, code: int) -> Iterator[dict[str, Any]]:
     """Values for the attributes: defaults, and a few guesses for those that have none."""
-    choices = [[each.default] if not _guessed(each) else _guesses(each, code) for each in spec.attributes]
+    choices = [_guesses(each, code) if _guessed(spec, each) else [each.default] for each in spec.attributes]
     for values in itertools.product(*choices):
         yield {each.name: value for each, value in zip(spec.attributes, values, strict=True)}
 
 
-def _guessed(attribute: Attribute) -> bool:
-    return attribute.required or (attribute.kind == "dtype" and attribute.default is None)
+def _guessed(spec: OpSpec, attribute: Attribute) -> bool:
+    # Without inputs it is the attribute that says which dtype is meant.
+    return attribute.required or (attribute.kind == "dtype" and not spec.inputs)
 
 
 def _guesses(attribute: Attribute, code: int) -> list[Any]:
@@ -112,6 +126,6 @@ def _guesses(attribute: Attribute, code: int) -> list[Any]:
         "dtype": [dtypes.from_code(code)],
         "axes": [(0,), (0, 1), (1, 0)],
         "shape": [(2, 2), (4,)],
-        "ints": [(1,), (1, 1), (0, 0)],
+        "ints": [(1, 1), (0, 0), (2, 2), (1,)],
         "string": [""],
     }[attribute.kind]

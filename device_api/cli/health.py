@@ -74,7 +74,7 @@ def _say(line: dict[str, Any]) -> None:
 def _check_memory(da: Any, device: Any) -> int:
     import numpy as np
 
-    sent = np.arange(1 << 16, dtype=np.uint8).reshape(256, 256)
+    sent = np.arange(1 << 16, dtype=np.float32).reshape(256, 256)
     tensor = da.asarray(sent, device=device)
     if not np.array_equal(tensor.numpy(), sent):
         raise _Failed("bytes sent to the device came back different")
