@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "address_space.hpp"
 #include "error.hpp"
 
 namespace simulated {
@@ -85,7 +86,7 @@ bool streams_configured() {
 Configuration read_configuration() {
   Configuration made;
   made.devices = static_cast<uint32_t>(number("SIM_DEVICES", made.devices, 0, 64));
-  made.memory = number("SIM_MEMORY", made.memory, 0, uint64_t{1} << 44);
+  made.memory = number("SIM_MEMORY", made.memory, 0, uint64_t{1} << 44) / kAlignment * kAlignment;
   made.lazy = lazy_mode();
   made.seed = number("SIM_SEED", made.seed, 0, UINT64_MAX);
   made.max_delay_ns = number("SIM_MAX_DELAY_US", made.max_delay_ns / 1000, 0, 10'000'000) * 1000;
