@@ -58,13 +58,14 @@ cdef int _reach(ce.EngineProgram *program, uint32_t slot, uint64_t offset, const
 
 cdef int _add_operand(ce.EngineProgram *program, operand) except -1:
     cdef ce.LayoutRef layout
+    cdef int64_t place  # from the slot's start; negative in an input that is walked backwards
     if operand is None:
         program.add_operand(False, 0, 0, layout)
         return 0
-    slot, code, shape, strides, offset = operand
+    slot, code, shape, strides, place = operand
     layout = _layout(code, shape, strides)
-    _reach(program, slot, offset, layout)
-    program.add_operand(True, slot, offset, layout)
+    _reach(program, slot, <uint64_t> place, layout)
+    program.add_operand(True, slot, <uint64_t> place, layout)
     return 0
 
 
@@ -173,6 +174,7 @@ cdef class Program:
         cdef ce.EngineProgram *program
         cdef ce.LayoutRef layout
         cdef ce.Failure *failure
+        cdef int64_t place
         if self.engine != NULL:
             raise TypeError("a Program is built once")
         _check(device)
@@ -187,10 +189,10 @@ cdef class Program:
             _add_slot(program, self, slot)
         for step in steps:
             _add_step(program, self, step)
-        for slot, code, shape, strides, offset in results:
+        for slot, code, shape, strides, place in results:
             layout = _layout(code, shape, strides)
-            _reach(program, slot, offset, layout)
-            program.add_result(slot, offset, layout)
+            _reach(program, slot, <uint64_t> place, layout)
+            program.add_result(slot, <uint64_t> place, layout)
         with nogil:
             failure = program.prepare()
         if failure != NULL:
