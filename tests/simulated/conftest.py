@@ -17,7 +17,11 @@ from simulated_driver import IN_PLACE, ROOT, Accelerator, Make  # noqa: E402
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library in place, else one built for this run."""
+    """The library that the variable SIMULATED_LIBRARY names (one built with sanitizers, say), else the one in place,
+    else one built for this run.
+    """
+    if named := os.environ.get("SIMULATED_LIBRARY"):
+        return Path(named)
     if IN_PLACE.exists():
         return IN_PLACE
     build = tmp_path_factory.mktemp("simulated")
