@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from simulated_driver import IN_PLACE, ROOT, Accelerator, Make  # noqa: E402
+from simulated_driver import IN_PLACE, ROOT, Accelerator, Make
 
 
 @pytest.fixture(scope="session")

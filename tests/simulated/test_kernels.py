@@ -30,7 +30,10 @@ def test_the_list_is_that_of_the_reference_cpu(sim: Accelerator) -> None:
     reference.check(reference.interface("device").open(0, device), "open")
     reference.check(reference.interface("kernel").list(device[0], listed), "list")
     expected = {
-        reference.ffi.string(listed.first[i].op).decode(): (list(listed.first[i].dtypes), listed.first[i].flags)
+        reference.ffi.string(listed.first[i].op).decode(): (
+            list(listed.first[i].dtypes),
+            listed.first[i].flags,
+        )
         for i in range(listed.count)
     }
     assert {op: (dtypes(kernel), kernel.flags) for op, kernel in sim.kernels.items()} == expected

@@ -95,7 +95,9 @@ def test_freeing_nothing_does_nothing(sim: Accelerator) -> None:
     sim.free(sim.allocate(0))
 
 
-@pytest.mark.parametrize(("offset", "count"), [(0, 101), (100, 1), (101, 0x7FFFFFFF), (2**63, 2**63), (1, 2**64 - 1)])
+@pytest.mark.parametrize(
+    ("offset", "count"), [(0, 101), (100, 1), (101, 0x7FFFFFFF), (2**63, 2**63), (1, 2**64 - 1)]
+)
 def test_a_copy_outside_of_a_block_is_an_error(sim: Accelerator, offset: int, count: int) -> None:
     handle = sim.allocate(100)
     host = np.zeros(200, np.uint8)

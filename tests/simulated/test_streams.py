@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from simulated_driver import Accelerator, Make, Refused, address, ffi, refused, tensor
+from simulated_driver import Accelerator, Make, Refused, ffi, refused, tensor
 
 from device_api.abi import constants as c
 
@@ -161,7 +161,9 @@ def test_memory_freed_before_its_work_ran_fails_the_stream(sim: Accelerator) -> 
     stream, x = sim.stream(), vector(ones(sim))
     sim.launch("square", [x], [x], stream=stream)
     sim.free(x[0].dl.data)
-    with refused(c.DA_STATUS_INVALID_ARGUMENT, "square: memory of this work was freed before the work was done"):
+    with refused(
+        c.DA_STATUS_INVALID_ARGUMENT, "square: memory of this work was freed before the work was done"
+    ):
         sim.wait_stream(stream)
 
 
@@ -283,7 +285,9 @@ def test_callbacks_run_exactly_once_in_order_and_are_destroyed_after(any_mode: A
     sim, stream, seen = any_mode, any_mode.stream(), []
     handle, result = ones(sim), np.zeros(N, np.float32)
     for i in range(20):
-        sim.on_stream(stream, lambda s, i=i: seen.append(("ran", i, s)), lambda i=i: seen.append(("ended", i)))
+        sim.on_stream(
+            stream, lambda s, i=i: seen.append(("ran", i, s)), lambda i=i: seen.append(("ended", i))
+        )
     sim.read(handle, result, stream=stream)
     sim.on_stream(stream, lambda status: seen.append(float(result[0])))
     sim.wait_stream(stream)
