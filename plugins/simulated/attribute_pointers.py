@@ -1,7 +1,7 @@
-"""Writes a C++ table of the pointers in the attribute structs of ops.h: which op, where, and what they point at.
+"""Writes a C++ table of the pointers in the attribute structs of ops.h: which op, where, and to what.
 
-A launch on a stream outlives the host's attributes, so they are copied; where a copy must follow a pointer is read
-from the header at build time, and cannot fall behind it. Knows the header's form and nothing of ops.
+A launch on a stream outlives the host's attributes, so they are copied; where a copy must follow a pointer
+is read from the header at build time, and cannot fall behind it. Knows the header's form and nothing of ops.
 
 Usage: attribute_pointers.py HEADER OUTPUT
 """

@@ -17,8 +17,8 @@ from simulated_driver import IN_PLACE, ROOT, Accelerator, Make
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that the variable SIMULATED_LIBRARY names (one built with sanitizers, say), else the one in place,
-    else one built for this run.
+    """The library that the variable SIMULATED_LIBRARY names (one built with sanitizers, say), else the one
+    in place, else one built for this run.
     """
     if named := os.environ.get("SIMULATED_LIBRARY"):
         return Path(named)
@@ -33,8 +33,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """`make(MODE="eager", SEED=3)` initialises the plugin with SIM_MODE and SIM_SEED set; the test's end shuts
-    it down.
+    """`make(MODE="eager", SEED=3)` initialises the plugin with SIM_MODE and SIM_SEED set; the end of the test
+    shuts it down.
     """
     for name in list(os.environ):
         if name.startswith("SIM_"):

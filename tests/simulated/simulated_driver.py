@@ -1,7 +1,7 @@
 """Drives the simulated accelerator through its C tables, as a host would, with as little between as possible.
 
-`Accelerator` owns one initialised plugin of the process; every method is one call of the ABI, and an error comes
-back as `Refused`. Nothing of the host's runtime is used: what these tests hold is the plugin itself.
+`Accelerator` owns one initialised plugin of the process; every method is one call of the ABI, and an error
+comes back as `Refused`. Nothing of the host's runtime is used: what these tests hold is the plugin itself.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Accelerator:
         self.check(self.memory.copy(self.devices[device], stream, order))
 
     def write(self, handle: Any, values: np.ndarray, *, stream: Any = ffi.NULL, device: int = 0) -> None:
-        """The array must live, unchanged, until the stream has passed the copy: that is what is under test."""
+        """The array must live, unchanged, until the stream has passed the copy."""
         self.copy(
             c.DA_COPY_HOST_TO_DEVICE, handle, address(values), values.nbytes, stream=stream, device=device
         )

@@ -159,7 +159,8 @@ def test_the_profiler_gives_real_times_in_order_and_ties_calls_to_work(sim: Acce
     assert [entry[5] for entry in work] == [800, 400, 40]
     assert all(start <= stop for _, _, (start, stop), *_ in seen)
     assert [entry[2][0] for entry in seen] == sorted(entry[2][0] for entry in seen)
-    assert len({entry[3] for entry in work}) == 1 and work[0][3] != 0
+    assert len({entry[3] for entry in work}) == 1
+    assert work[0][3] != 0
     seen.clear()
     sim.check(sim.profiler.collect(sim.devices[0], sink, ffi.NULL))
     assert seen == []

@@ -57,7 +57,7 @@ def test_an_operand_outside_of_its_block_is_an_error(
 ) -> None:
     x, out = sim.allocate(4 * 60), sim.allocate(4 * 12)
     made = tensor(x, (3, 4), "int32", strides=strides, offset=offset)
-    with pytest.raises(Exception, match="input 0.*(do not lie in|bytes before its memory)"):
+    with pytest.raises(Exception, match=r"input 0.*(do not lie in|bytes before its memory)"):
         sim.launch("negative", [made], [tensor(out, (3, 4), "int32")])
 
 
@@ -116,7 +116,8 @@ def test_hidden_ops_are_not_listed(make: Make) -> None:
 
 def test_a_plugin_without_streams_is_synchronous(make: Make) -> None:
     sim = make(STREAMS=0)
-    assert sim.streams is None and sim.captures is None
+    assert sim.streams is None
+    assert sim.captures is None
     assert sim.device_table.synchronize == ffi.NULL
     assert sim.descriptor.features == 0
     x = tensor(sim.upload(np.full(10, 3, np.int32)), (10,), "int32")
@@ -160,8 +161,16 @@ def test_no_device_at_all_is_an_answer(make: Make) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MODE", "lasy"), ("DEVICES", "two"), ("MEMORY", "-1"), ("FAIL_LAUNCH", "0"), ("MAX_RANK", 2)]
-    + [("SEED", "1x"), ("STREAMS", "yes"), ("FAIL_ALLOCATION", "3-")],
+    [
+        ("MODE", "lasy"),
+        ("DEVICES", "two"),
+        ("MEMORY", "-1"),
+        ("FAIL_LAUNCH", "0"),
+        ("MAX_RANK", 2),
+        ("SEED", "1x"),
+        ("STREAMS", "yes"),
+        ("FAIL_ALLOCATION", "3-"),
+    ],
 )
 def test_a_wrong_variable_is_an_error_that_names_it(make: Make, name: str, value: object) -> None:
     with refused(c.DA_STATUS_INVALID_ARGUMENT, f"SIM_{name} is '{value}'"):

@@ -471,7 +471,8 @@ def test_shutdown_ends_what_was_only_queued_and_calls_back_once(library: object)
 def test_a_process_may_end_in_the_middle_of_everything(child: Callable) -> None:
     for mode in ("lazy", "eager"):
         body = (
-            "stream, handle, pinned = sim.stream(), sim.allocate(1 << 20), sim.allocate(1 << 20, c.DA_MEMORY_PINNED)\n"
+            "stream, handle = sim.stream(), sim.allocate(1 << 20)\n"
+            "pinned = sim.allocate(1 << 20, c.DA_MEMORY_PINNED)\n"
             "for _ in range(50):\n"
             "    sim.copy(c.DA_COPY_HOST_TO_DEVICE, handle, pinned, 1 << 20, stream=stream)\n"
             "print('end', flush=True)\n"
