@@ -7,7 +7,7 @@ boxes of the package meet; none of them knows this module.
 from __future__ import annotations
 
 from device_api import _core
-from device_api.autograd import record
+from device_api.autograd import backward, record
 from device_api.ops._table import BY_NAME, OPS
 from device_api.ops.planning import plan
 from device_api.tensor.methods import SURFACE
@@ -29,5 +29,5 @@ _OPERATORS = {
 
 _core.set_op_names({spec.id: spec.name for spec in OPS})
 _core.set_operators({operator: BY_NAME[op].id for operator, op in _OPERATORS.items()})
-_core.set_surface(SURFACE)
+_core.set_surface({**SURFACE, "backward": backward})
 _core.set_hooks(plan=plan, record=record, coerce=coerce)

@@ -250,7 +250,10 @@ class Builder:
         claimed = dtypes.names(selection.claimed_dtypes(self.device, spec.name))
         if reason is None and claimed:
             wanted = ", ".join(names) or dtypes.NAMES[targets[0].code]
-            reason = f"no kernel for {wanted}; there are kernels for {', '.join(claimed)}"
+            if names and names[0] in claimed:
+                reason = f"its kernel does not take these operands ({wanted})"
+            else:
+                reason = f"no kernel for {wanted}; there are kernels for {', '.join(claimed)}"
         reason = reason or "no kernel and no composition"
         if self.device.type == fallback.HOST_TYPE:
             raise UnsupportedOp(

@@ -19,6 +19,12 @@
 #ifndef MASK_CONTIGUOUS /* 1: no kernel but copy takes strided inputs */
 #define MASK_CONTIGUOUS 0
 #endif
+#ifndef MASK_REFUSED /* ",op,op," : listed, but `supports` says no */
+#define MASK_REFUSED ","
+#endif
+#ifndef MASK_DECLINED /* ",op,op," : listed, but `prepare` says UNIMPLEMENTED */
+#define MASK_DECLINED ","
+#endif
 #ifndef MASK_MAX_RANK
 #define MASK_MAX_RANK 32
 #endif
@@ -47,6 +53,47 @@ static int listed(const char *list, const char *op) {
   return strstr(list, pattern) != NULL;
 }
 
+/* Errors of this file, told apart from those of the base by their address. */
+static char declined_error;
+
+static int32_t code_of(const da_error *error) {
+  return (const char *)error == &declined_error ? DA_STATUS_UNIMPLEMENTED : base->errors->code(error);
+}
+
+static const char *message_of(const da_error *error) {
+  return (const char *)error == &declined_error ? "declined in prepare" : base->errors->message(error);
+}
+
+static void destroy_error(da_error *error) {
+  if ((char *)error != &declined_error) base->errors->destroy(error);
+}
+
+static const da_error_interface errors = {
+    .struct_size = sizeof(da_error_interface),
+    .code = code_of,
+    .message = message_of,
+    .destroy = destroy_error,
+};
+
+static da_error *refuse(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs,
+                        uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,
+                        const void *attributes, int32_t *out_supported) {
+  (void)device, (void)kernel, (void)inputs, (void)input_count;
+  (void)outputs, (void)output_count, (void)attributes;
+  *out_supported = 0;
+  return NULL;
+}
+
+static da_error *decline(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs,
+                         uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,
+                         const void *attributes, void **out_state) {
+  (void)device, (void)kernel, (void)inputs, (void)input_count;
+  (void)outputs, (void)output_count, (void)attributes, (void)out_state;
+  return (da_error *)&declined_error;
+}
+
+static void release(void *state) { (void)state; }
+
 static int kept(const da_kernel *kernel) {
   if (MASK_ONLY[0] != 0 && !listed(MASK_ONLY, kernel->op)) return 0;
   return !listed(MASK_HIDDEN, kernel->op);
@@ -63,6 +110,11 @@ static da_error *list(da_device *device, da_kernel_list *out_list) {
       if (!kept(kernel)) continue;
       da_kernel *copy = &kernels[kernel_count++];
       *copy = *kernel;
+      if (listed(MASK_REFUSED, kernel->op)) copy->supports = refuse;
+      if (listed(MASK_DECLINED, kernel->op)) {
+        copy->prepare = decline;
+        copy->release = release;
+      }
       if (strcmp(kernel->op, "copy") == 0) continue;
       if (MASK_CONTIGUOUS) copy->flags &= ~(uint64_t)DA_KERNEL_STRIDED_INPUTS;
       for (int v = 0; v < DA_MAX_TYPE_VARIABLES; ++v) copy->dtypes[v] &= ~(uint64_t)(MASK_WITHOUT_DTYPES);
@@ -115,6 +167,7 @@ DA_EXPORT const da_plugin *device_api_plugin(const da_plugin_request *request) {
     memcpy(&descriptor, base, sizeof(descriptor));
     descriptor.name = MASK_DEVICE_TYPE;
     descriptor.device_type = MASK_DEVICE_TYPE;
+    descriptor.errors = &errors;
     descriptor.initialize = initialize;
     descriptor.shutdown = shutdown_plugin;
     descriptor.get_interface = get_interface;
