@@ -106,10 +106,9 @@ def special_values(dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "c":
         real = special_values(np.dtype(f"f{dtype.itemsize // 2}"))
         keep = real[np.isnan(real) | np.isinf(real) | (real == 0) | (np.abs(real) == 1)]
-        grid = keep[:, None] + 1j * np.zeros(keep.size)
-        grid = grid.repeat(keep.size, axis=1)
-        grid.imag[...] = keep[None, :]
-        return grid.ravel().astype(dtype)
+        grid = np.empty((keep.size, keep.size), dtype)
+        grid.real, grid.imag = keep[:, None], keep[None, :]
+        return grid.ravel()
     if dtype.name.startswith("float8"):
         return np.arange(256, dtype=np.uint8).view(dtype)
     form = FORMATS[dtype.name]

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import as_strided
 
 Array = npt.NDArray[Any]
 GUARD = 256
@@ -133,19 +132,16 @@ class Placed:
     def view(self, storage: npt.NDArray[np.uint8] | None = None) -> Array:
         """The elements inside `storage` (default: the placed bytes themselves)."""
         data = self.storage if storage is None else storage
-        block = data[GUARD : GUARD + self.placement.extent * self.dtype.itemsize].view(self.dtype)
         strides = tuple(s * self.dtype.itemsize for s in self.placement.strides)
-        return as_strided(block[self.placement.start :], self.shape, strides)
+        return np.ndarray(self.shape, self.dtype, data, self.byte_offset, strides)
 
     def untouched(self, storage: npt.NDArray[np.uint8]) -> str:
         """What is wrong with the bytes around and between the elements: "" when they are as they were."""
-        outside = np.ones(storage.size, bool)
-        mask = np.zeros(self.placement.extent, np.bool_)
-        strides = self.placement.strides
-        as_strided(mask[self.placement.start :], self.shape, strides)[...] = True
-        outside[GUARD : GUARD + self.placement.extent * self.dtype.itemsize] = ~np.repeat(
-            mask, self.dtype.itemsize
-        )
+        mask = np.zeros(self.placement.extent + 1, np.bool_)
+        np.ndarray(self.shape, np.bool_, mask, self.placement.start, self.placement.strides)[...] = True
+        outside = np.ones(storage.size, np.bool_)
+        end = GUARD + self.placement.extent * self.dtype.itemsize
+        outside[GUARD:end] = ~np.repeat(mask[:-1], self.dtype.itemsize)
         changed = np.flatnonzero(outside & (storage != self.storage))
         if not changed.size:
             return ""

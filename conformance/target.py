@@ -19,7 +19,7 @@ from typing import Any
 from conformance.case import Failure, NotSupported
 
 from conformance.selection import UsageError
-from device_api import loading
+import device_api.loading as loading
 from device_api.abi import constants
 from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, PluginNotFound
 from device_api.loading.host import HostServices

@@ -28,7 +28,7 @@ from conformance.cases import (
 from conformance.cases.ops_common import Check, Group, Kernel, dtype_of
 from conformance.oracle import has_oracle
 from conformance.target import Claim, Target
-from device_api import dtypes
+import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME, OPS
 from device_api.opset.spec import OpSpec

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.case import Case, Failure, require
 from conformance.cases.ops_common import Check, Group
 from conformance.target import Claim, Target
-from device_api import dtypes
+import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME
 

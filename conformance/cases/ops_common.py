@@ -13,7 +13,7 @@ from conformance import compare
 from conformance.case import Measure, NotSupported
 from conformance.target import Claim, Target
 from conformance.trial import Declined, Operand, Trial, TrialFailure, run_trial
-from device_api import dtypes
+import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.opset.spec import OpSpec
 

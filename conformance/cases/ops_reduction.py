@@ -84,7 +84,7 @@ def special(check: Check, rng: np.random.Generator) -> None:
     if kernel.dtype.kind == "c":
         chosen = chosen[:8]
     for length in (5, 19):
-        rows = [spread(chosen, 1)[:length]] if kernel.dtype == np.bool_ else []
+        rows = [np.resize(chosen, length)] if kernel.dtype == np.bool_ else []
         for value, place in itertools.product(chosen, range(length)):
             row = _draw(check, rng, (length,))
             row[place] = value

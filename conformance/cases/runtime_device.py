@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.case import case, require
 from conformance.target import CallFailed, Target
-from device_api import dtypes
+import device_api.dtypes as dtypes
 from device_api.abi import constants
 
 

@@ -71,10 +71,10 @@ def integer_power(base: Array, exponent: Array) -> Array:
         result = np.where(exponents & 1, result * unsigned, result)
         unsigned, exponents = unsigned * unsigned, exponents >> 1
     wrapped = result.astype(base.dtype)
+    if base.dtype.kind == "u":
+        return wrapped
     odd = (exponent & 1).astype(bool)
-    unit = np.where(base == 1, 1, 0)
-    if base.dtype.kind == "i":
-        unit = np.where(base == -1, np.where(odd, -1, 1), unit)
+    unit = np.where(base == -1, np.where(odd, -1, 1), base == 1)
     return np.where(negative, unit, wrapped).astype(base.dtype)
 
 
@@ -124,9 +124,9 @@ def shift(call: Call) -> list[Expected]:
     outside = (x2 < 0) | (x2 >= width)
     count = np.where(outside, 0, x2).astype(x1.dtype)
     if call.op == "bitwise_left_shift":
-        return [Expected(np.where(outside, 0, np.left_shift(x1, count)).astype(x1.dtype), x1.dtype)]
-    fill = np.where(x1 < 0, -1, 0) if x1.dtype.kind == "i" else np.zeros_like(x1)
-    return [Expected(np.where(outside, fill, np.right_shift(x1, count)).astype(x1.dtype), x1.dtype)]
+        return [Expected(np.where(outside, np.zeros_like(x1), np.left_shift(x1, count)), x1.dtype)]
+    fill = np.where(x1 < 0, -1, 0).astype(x1.dtype) if x1.dtype.kind == "i" else np.zeros_like(x1)
+    return [Expected(np.where(outside, fill, np.right_shift(x1, count)), x1.dtype)]
 
 
 @oracle("where")

@@ -35,7 +35,7 @@ def _special(name: str, x: Array) -> Array:
     result = np.empty(x.shape, np.longdouble)
     with mpmath.workdps(30):
         for index, value in np.ndenumerate(x):
-            if not np.isfinite(value):
+            if not abs(value) < 100:  # settled, or beyond the range of every format
                 result[index] = getattr(scipy.special, name)(float(value))
             else:
                 result[index] = np.longdouble(mpmath.nstr(function(mpmath.mpf(float(value))), 25))

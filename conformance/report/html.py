@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from device_api import dtypes
+import device_api.dtypes as dtypes
 
 
 def write_html(report: dict[str, Any], path: Path) -> None:
