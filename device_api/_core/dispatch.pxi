@@ -71,7 +71,7 @@ cdef bint _same_attribute(object a, object b) except -1:
         return True
     if type(a) is float:
         x, y = a, b
-        return x == y and (x != 0 or (1 / x > 0) == (1 / y > 0))
+        return x == y and signbit(x) == signbit(y)
     if type(a) is complex:
         return _same_attribute(a.real, b.real) and _same_attribute(a.imag, b.imag)
     return PyObject_RichCompareBool(a, b, Py_EQ)

@@ -183,7 +183,8 @@ def plan_add(device: Device, inputs: tuple[Any, ...], out: tuple[Tensor, ...] | 
         steps.append((kernel(device, "copy"), [temp], [result], b"", (), None, 0))
     else:
         steps.append((add, operands, [result], b"", (), None, 0))
-    return Program(device, slots, steps, [result], arena_bytes=64 + size, op="add")
+    arena = 64 + (size if overlapping else 0)
+    return Program(device, slots, steps, [result], arena_bytes=arena, op="add")
 
 
 def coerce(op: int, inputs: tuple[Any, ...], device: Device | None) -> Any:

@@ -42,17 +42,25 @@ bool Allocator::ByFit::operator()(const Block *a, const Block *b) const {
 Failure *Allocator::allocate(uint64_t bytes, da_stream *stream, Block **out_block) {
   {
     std::lock_guard<std::mutex> guard(mutex_);
-    *out_block = take_cached(bytes, stream);
+    *out_block = take_cached(bytes, stream, false);
   }
-  return *out_block != nullptr ? nullptr : grow(bytes, stream, out_block);
+  if (*out_block != nullptr) return nullptr;
+  Failure *failure = grow(bytes, stream, out_block);
+  if (failure == nullptr || failure->code != DA_STATUS_OUT_OF_MEMORY) return failure;
+  // Thrift is over: any block that is large enough will do.
+  std::lock_guard<std::mutex> guard(mutex_);
+  *out_block = take_cached(bytes, stream, true);
+  if (*out_block == nullptr) return failure;
+  delete failure;
+  return nullptr;
 }
 
-Block *Allocator::take_cached(uint64_t bytes, da_stream *stream) {
+Block *Allocator::take_cached(uint64_t bytes, da_stream *stream, bool any) {
   Block probe{nullptr, 0, bytes, stream, nullptr, nullptr, true};
   for (auto it = free_.lower_bound(&probe); it != free_.end() && (*it)->stream == stream; ++it) {
     // A small request must not pin a large chunk, nor a medium one a huge chunk that it barely fills.
-    if (bytes <= kSmallRequest && !is_small((*it)->chunk)) continue;
-    if (bytes > kSmallRequest && (*it)->chunk->bytes > kLargeChunk && (*it)->bytes / 4 > bytes) break;
+    if (!any && bytes <= kSmallRequest && !is_small((*it)->chunk)) continue;
+    if (!any && bytes > kSmallRequest && (*it)->chunk->bytes > kLargeChunk && (*it)->bytes / 4 > bytes) break;
     Block *block = *it;
     free_.erase(it);
     return cut(block, bytes);

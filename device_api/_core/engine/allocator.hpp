@@ -70,7 +70,7 @@ class Allocator {
     bool operator()(const Block *a, const Block *b) const;
   };
 
-  Block *take_cached(uint64_t bytes, da_stream *stream);
+  Block *take_cached(uint64_t bytes, da_stream *stream, bool any);
   Block *cut(Block *block, uint64_t bytes);
   Failure *grow(uint64_t bytes, da_stream *stream, Block **out_block);
 

@@ -1,0 +1,128 @@
+"""What plugins report reaches the user with its cause, whatever shape the report has."""
+
+from __future__ import annotations
+
+import logging
+
+import core_harness
+import numpy as np
+import pytest
+from core_harness import F32, FAIL, TestDevice, get, kernel, operand, put
+
+from device_api import _core, errors
+from device_api._core import Device, Program
+
+
+def fail(device: Device, code: int) -> None:
+    _core.dispatch(FAIL, (put(device, np.ones((2, 3), np.int32)),), (code,))
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [(5, errors.KernelFailed), (2, errors.KernelFailed), (0x12345, errors.KernelFailed), (0, errors.KernelFailed),
+     (3, errors.DeviceOutOfMemory), (9, errors.IndexOutOfRange), (8, errors.DeviceLost), (6, errors.DeviceTimeout),
+     (1, errors.UnsupportedOp)],
+)  # fmt: skip
+def test_a_status_becomes_its_exception_with_op_device_types_shapes_and_text(
+    device: Device, code: int, error: type[errors.DeviceApiError]
+) -> None:
+    with pytest.raises(error) as caught:
+        fail(device, code)
+    text = str(caught.value)
+    for fact in ("failing", "toy:0", "int32(2, 3)", "float32()", "vendor text 0x2A"):
+        assert fact in text
+    if error is errors.KernelFailed:
+        assert isinstance(caught.value, errors.KernelFailed)
+        assert (caught.value.op, caught.value.device, caught.value.code) == ("failing", "toy:0", code)
+        assert caught.value.detail == "vendor text 0x2A"
+    a = put(device, np.float32([1]))
+    assert get(a + a).tolist() == [2]
+
+
+def test_an_error_without_text_is_still_an_error(toy: TestDevice, device: Device) -> None:
+    toy.control.silent_errors = 1
+    with pytest.raises(errors.KernelFailed, match=r"gave no message \(status 5\)"):
+        fail(device, 5)
+
+
+def test_a_failed_call_keeps_no_memory(device: Device) -> None:
+    for _ in range(3):
+        with pytest.raises(errors.KernelFailed):
+            fail(device, 5)
+    assert device.memory_stats()["allocated"] == 0
+
+
+def test_a_malformed_kernel_list_is_told_and_the_device_can_be_opened_later(toy: TestDevice) -> None:
+    toy.control.broken_list = 1
+    with pytest.raises(errors.PluginFailed, match=r"kernel.list failed: toy:0: kernel 0 \(add\) has no launch"):
+        toy.open()
+    toy.control.broken_list = 0
+    assert toy.open().kernels
+
+
+def test_a_device_that_was_never_opened_is_refused() -> None:
+    half_made = Device.__new__(Device)
+    for use in (half_made.synchronize, half_made.memory_stats, lambda: half_made.synchronous):
+        with pytest.raises(errors.DeviceUnavailable, match="never opened"):
+            use()
+    with pytest.raises(errors.DeviceUnavailable):
+        _core.empty(half_made, F32, (1,))
+    with pytest.raises(errors.DeviceUnavailable):
+        _core.dispatch(1, (), device=half_made)
+    half_made.retire()
+
+
+def test_missing_tables_are_refused(toy: TestDevice) -> None:
+    with pytest.raises(ValueError, match="memory"):
+        Device("toy", 0, 1, {"kernel": 1, "device": 1}, toy.table("errors"), {})
+
+
+def test_a_retired_device_refuses_work_and_lets_tensors_go(toy: TestDevice) -> None:
+    device = toy.open()
+    out = operand(0, F32, (1,))
+    program = Program(
+        device, [("output", 4)], [(kernel(device, "prepared"), [], [out], b"", (), None, 0)], [out]
+    )
+    a = put(device, np.float32([1]))
+    device.retire()
+    for use in (lambda: a + a, lambda: get(a), device.synchronize, device.empty_cache):
+        with pytest.raises(errors.DeviceUnavailable, match="shut down"):
+            use()
+    frees = toy.control.frees
+    del a, program
+    assert (toy.control.frees, toy.control.released) == (frees, 0)
+
+
+def test_what_a_plugin_reports_on_its_own_is_raised_by_the_next_wait(toy: TestDevice) -> None:
+    device = toy.open(interfaces=("stream",))
+    assert not device.synchronous
+    toy.library.set_host(core_harness.ctypes.c_void_p(_core.host_table_address()))
+    try:
+        out = operand(0, F32, (1,))
+        program = Program(
+            device, [("output", 4)], [(kernel(device, "sleepy"), [], [out], b"", (), None, 0)], [out]
+        )
+        for wait in (device.synchronize, lambda: get(result)):
+            (result,) = program.run([])
+            with pytest.raises(errors.PluginFailed, match="the queue stopped"):
+                wait()
+            wait()
+    finally:
+        toy.library.set_host(None)
+
+
+def test_log_lines_of_a_plugin_reach_logging(toy: TestDevice, caplog: pytest.LogCaptureFixture) -> None:
+    device = toy.open()
+    toy.library.set_host(core_harness.ctypes.c_void_p(_core.host_table_address()))
+    try:
+        out = operand(0, F32, (1,))
+        step = (kernel(device, "sleepy"), [], [out], b"", (), None, 0)
+        with caplog.at_level(logging.DEBUG, "device_api.plugin"):
+            Program(device, [("output", 4)], [step], [out]).run([])
+            with pytest.raises(errors.PluginFailed):
+                device.synchronize()
+        assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [
+            ("device_api.plugin", "WARNING", "sleepy woke up")
+        ]
+    finally:
+        toy.library.set_host(None)
