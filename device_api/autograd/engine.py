@@ -92,7 +92,7 @@ class _Pass:
         self.retain_graph = retain_graph
         self.pending: dict[int, list[_core.Tensor | None]] = {}
         self.captured: dict[tuple[int, int], _core.Tensor] = {}
-        self.taken: set[tuple[int, int]] = set()
+        self.taken: dict[int, list[tuple[int, int]]] = {}
 
     def run(
         self, pairs: list[tuple[Edge, _core.Tensor]], wanted: list[Edge] | None
@@ -104,17 +104,17 @@ class _Pass:
         previous = _core.set_grad_enabled(self.create_graph)
         try:
             for edge, gradient in pairs:
-                self.taken.add(_memory(gradient))
+                self.take(gradient)
                 self.deliver(edge, gradient, capture)
             ready = deque(node for node in nodes if uses[id(node)] == 0)
             while ready:
                 node = ready.popleft()
                 self.visit(node, capture, useful)
-                for edge in node.edges:
-                    if edge is not None and edge.node is not None:
-                        uses[id(edge.node)] -= 1
-                        if uses[id(edge.node)] == 0:
-                            ready.append(edge.node)
+                for source in (edge.node for edge in node.edges if edge is not None):
+                    if source is not None:
+                        uses[id(source)] -= 1
+                        if uses[id(source)] == 0:
+                            ready.append(source)
         finally:
             _core.set_grad_enabled(previous)
         return [] if wanted is None else [self.captured.get(edge.key) for edge in wanted]
@@ -143,20 +143,30 @@ class _Pass:
             self.captured[edge.key] = gradient if known is None else F.add(known, gradient)
         if edge.node is not None:
             arrived = self.pending.setdefault(id(edge.node), [None] * len(edge.node.spec.outputs))
-            known = arrived[edge.index]
-            arrived[edge.index] = gradient if known is None else F.add(known, gradient)
+            known = arrived[edge.output]
+            arrived[edge.output] = gradient if known is None else F.add(known, gradient)
         elif capture is None and edge.leaf is not None:
             self.accumulate(edge.leaf, gradient)
 
     def accumulate(self, leaf: _core.Tensor, gradient: _core.Tensor) -> None:
-        """Adds to a leaf's `.grad`, which gets memory of its own: a rule may pass on a view of what it got."""
+        """Adds to a leaf's `.grad`, which gets memory of its own: rules may give views of what they got."""
         if leaf.grad is not None:
             leaf.grad = F.add(leaf.grad, gradient)
             return
-        if not gradient.is_contiguous or _memory(gradient) in self.taken:
+        if not gradient.is_contiguous or self.is_taken(gradient):
             gradient = F.copy(gradient)
-        self.taken.add(_memory(gradient))
+        self.take(gradient)
         leaf.grad = gradient
+
+    def take(self, tensor: _core.Tensor) -> None:
+        """Notes that somebody else holds this memory."""
+        spans = self.taken.setdefault(_core.data_handle(tensor), [])
+        spans.append((tensor.byte_offset, tensor.byte_offset + tensor.nbytes))
+
+    def is_taken(self, tensor: _core.Tensor) -> bool:
+        """Whether a contiguous tensor shares memory with one that was noted."""
+        start, stop = tensor.byte_offset, tensor.byte_offset + tensor.nbytes
+        return any(low < stop and start < high for low, high in self.taken.get(_core.data_handle(tensor), ()))
 
 
 def _wanted(edge: Edge, capture: set[tuple[int, int]] | None, useful: set[int] | None) -> bool:
@@ -205,11 +215,6 @@ def _leading_to(nodes: list[Node], capture: set[tuple[int, int]]) -> set[int]:
             useful.add(id(node))
             stack.extend(users.get(id(node), ()))
     return useful
-
-
-def _memory(tensor: _core.Tensor) -> tuple[int, int]:
-    """Tells whether two contiguous tensors begin in the same place."""
-    return (_core.data_handle(tensor), tensor.byte_offset)
 
 
 def _several(tensors: Tensors) -> list[_core.Tensor]:

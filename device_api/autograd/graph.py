@@ -46,7 +46,7 @@ class Edge(NamedTuple):
     """Where an input came from: an output of a node, or a leaf. `shape` and `dtype` are the input's."""
 
     node: Node | None
-    index: int
+    output: int
     leaf: _core.Tensor | None
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -54,7 +54,7 @@ class Edge(NamedTuple):
     @property
     def key(self) -> tuple[int, int]:
         """Tells tensors apart; valid as long as the edge lives."""
-        return (id(self.node), self.index) if self.node is not None else (id(self.leaf), -1)
+        return (id(self.node), self.output) if self.node is not None else (id(self.leaf), -1)
 
 
 class Node:

@@ -57,7 +57,8 @@ def input_gradients(
             wanted = [(place, made)]
         for target, value in wanted:
             edge = node.edges[target]
-            if edge is not None:
+            # None: the input has no influence on the result, only its shape or dtype had.
+            if edge is not None and value is not None:
                 yield target, _fitted(value, edge)
 
 
@@ -88,11 +89,11 @@ def _fitted(value: _core.Tensor, edge: Edge) -> _core.Tensor:
 
 def _number(node: Node, place: int, value: bool | int | float | complex) -> _core.Tensor:
     """A Python operand as a tensor of the dtype it was promoted to."""
-    specs = []
+    specs: list[Any] = []
     for each in node.inputs:
-        tensor = each.tensor if isinstance(each, Saved) else each
-        is_tensor = isinstance(tensor, _core.Tensor | Facts)
-        specs.append(TensorSpec(tensor.shape, dtypes.code(tensor.dtype)) if is_tensor else tensor)
+        known = each.tensor if isinstance(each, Saved) else each
+        is_tensor = isinstance(known, _core.Tensor | Facts)
+        specs.append(TensorSpec(known.shape, dtypes.code(known.dtype)) if is_tensor else known)
     code = bind_types(node.spec, specs).inputs[place]
     if code is None:
         raise TypeError(f"{node.spec.name} has no operand {place}")

@@ -1785,7 +1785,7 @@ def sum_to(x: TensorLike, /, *, shape: _Ints) -> Tensor:
     return dispatch(131, (x,), (_ints(shape),))  # type: ignore[no-any-return]
 
 
-def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
+def concat(arrays: Sequence[TensorLike], /, *, axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis, or flattened first when it is None. Dtypes promote.
 
     arrays (T) -> out (T).

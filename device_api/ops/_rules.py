@@ -4,15 +4,18 @@ device_api/opset/; do not edit.
 
 A decomposition takes the op's inputs, then its attributes by keyword. A gradient rule takes g (a tuple when
 the op has several outputs, None for one that nothing uses), the inputs, the outputs, then the attributes. Its
-result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down.
+result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down. None
+says that the input's values have no influence.
 """
 
-# ruff: noqa: B905, E501, SIM, UP034
+# ruff: noqa: B905, E501, UP034
 # mypy: ignore-errors
 # fmt: off
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +40,10 @@ def full_decompose(F, fill_value, *, shape, dtype):
     return F.copy(F.broadcast_to(fill_value, shape), dtype=fill_value.dtype if dtype is None else dtype)
 
 
+def full_gradient_fill_value(F, g, fill_value, out, *, shape, dtype):
+    return g
+
+
 def zeros_decompose(F, *, shape, dtype):
     return F.full(0, shape=shape, dtype=np.dtype('float32') if dtype is None else dtype)
 
@@ -55,6 +62,14 @@ def eye_decompose(F, *, n_rows, n_cols, k, dtype):
 
 def full_like_decompose(F, x, fill_value, *, dtype):
     return F.copy(F.broadcast_to(fill_value, x.shape), dtype=x.dtype if dtype is None else dtype)
+
+
+def full_like_gradient_x(F, g, x, fill_value, out, *, dtype):
+    return None
+
+
+def full_like_gradient_fill_value(F, g, x, fill_value, out, *, dtype):
+    return g
 
 
 def copy_gradient_x(F, g, x, out, *, dtype):
@@ -1392,7 +1407,7 @@ def dropout_gradient_x(F, g, x, out, kept, *, rate):
     return F.where(kept, g[0] * (1.0 / (1.0 - rate)), 0.0)
 
 
-DECOMPOSE = {
+DECOMPOSE: dict[str, Callable[..., Any]] = {
     'full': full_decompose,
     'zeros': zeros_decompose,
     'ones': ones_decompose,
@@ -1481,7 +1496,10 @@ DECOMPOSE = {
 }
 
 
-GRADIENT = {
+GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
+    ('full', 'fill_value'): full_gradient_fill_value,
+    ('full_like', 'x'): full_like_gradient_x,
+    ('full_like', 'fill_value'): full_like_gradient_fill_value,
     ('copy', 'x'): copy_gradient_x,
     ('astype', 'x'): astype_gradient_x,
     ('negative', 'x'): negative_gradient_x,
@@ -1630,7 +1648,10 @@ GRADIENT = {
 }
 
 
-GRADIENT_NEEDS = {
+GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
+    ('full', 'fill_value'): (),
+    ('full_like', 'x'): (),
+    ('full_like', 'fill_value'): (),
     ('copy', 'x'): (),
     ('astype', 'x'): (),
     ('negative', 'x'): (),

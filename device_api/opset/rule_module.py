@@ -17,15 +17,18 @@ device_api/opset/; do not edit.
 
 A decomposition takes the op's inputs, then its attributes by keyword. A gradient rule takes g (a tuple when
 the op has several outputs, None for one that nothing uses), the inputs, the outputs, then the attributes. Its
-result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down.
+result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down. None
+says that the input's values have no influence.
 """
 
-# ruff: noqa: B905, E501, SIM, UP034
+# ruff: noqa: B905, E501, UP034
 # mypy: ignore-errors
 # fmt: off
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -60,9 +63,9 @@ def write_rules(entries: Iterable[Entry]) -> str:
     return (
         f"{_HEAD}{facts}\n)\n\n\n"
         + "\n\n\n".join(functions)
-        + _dictionary("DECOMPOSE", decompose)
-        + _dictionary("GRADIENT", gradient)
-        + _dictionary("GRADIENT_NEEDS", needs)
+        + _dictionary("DECOMPOSE: dict[str, Callable[..., Any]]", decompose)
+        + _dictionary("GRADIENT: dict[tuple[str, str], Callable[..., Any]]", gradient)
+        + _dictionary("GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]]", needs)
     )
 
 
@@ -73,4 +76,9 @@ def _function(name: str, positional: list[str], keywords: list[str], text: str, 
 
 
 def _dictionary(name: str, lines: list[str]) -> str:
-    return f"\n\n\n{name} = {{\n" + "\n".join(lines) + "\n}" + ("\n" if name == "GRADIENT_NEEDS" else "")
+    return (
+        f"\n\n\n{name} = {{\n"
+        + "\n".join(lines)
+        + "\n}"
+        + ("\n" if name.startswith("GRADIENT_NEEDS") else "")
+    )

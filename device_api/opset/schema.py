@@ -321,7 +321,7 @@ class _Reader:
         )
 
     def attribute(self, name: str, raw: Any) -> Attribute:
-        """`KIND [host] [positional] [NAME=NUMBER ...] [= DEFAULT]`, for example "axes = None"."""
+        """`KIND [host] [positional] [optional] [NAME=NUMBER ...] [= DEFAULT]`, for example "axes = None"."""
         key = f"attributes.{name}"
         if not _NAME.match(name):
             raise self.fail(key, "a name is lower-case words joined by underscores")
@@ -337,8 +337,8 @@ class _Reader:
             choices.append((word, int(number)))
             flags.remove(flag)
         for flag in flags:
-            if flag not in ("host", "positional"):
-                raise self.fail(key, f"{flag!r} is neither host nor positional")
+            if flag not in ("host", "positional", "optional"):
+                raise self.fail(key, f"{flag!r} is none of host, positional, optional")
         default: object = None
         if equals:
             try:
@@ -350,7 +350,7 @@ class _Reader:
             kind=kind,
             default=default,
             required=not equals,
-            optional=bool(equals) and default is None,
+            optional="optional" in flags or (bool(equals) and default is None),
             keyword="positional" not in flags,
             host="host" in flags,
             choices=tuple(choices),
