@@ -86,9 +86,13 @@ def train(device: str) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="cpu", help="a device string such as cpu or npu:0")
-    parser.add_argument("--fallback", choices=("error", "warn", "allow"), help="running ops on the CPU instead")
+    parser.add_argument(
+        "--fallback", choices=("error", "warn", "allow"), help="running ops on the CPU instead"
+    )
     options = parser.parse_args()
     device = da.device(options.device)
     policy = options.fallback or ("error" if device.type == "cpu" else "warn")

@@ -170,7 +170,7 @@ def aliases_between(inputs: Sequence[Any], out: Sequence[_core.Tensor]) -> Alias
 
 
 def _place(tensor: _core.Tensor) -> tuple[int, int]:
-    return _core.data_handle(tensor), tensor.byte_offset
+    return _core.data_handle(tensor), _core.data_start(tensor)
 
 
 def _overlap(one: _core.Tensor, other: _core.Tensor) -> bool:
@@ -183,4 +183,5 @@ def _overlap(one: _core.Tensor, other: _core.Tensor) -> bool:
 
 def _range(tensor: _core.Tensor) -> tuple[int, int]:
     low, high = Layout(tensor.shape, tensor.strides).extent
-    return tensor.byte_offset + low * tensor.itemsize, tensor.byte_offset + high * tensor.itemsize
+    start = _core.data_start(tensor)
+    return start + low * tensor.itemsize, start + high * tensor.itemsize

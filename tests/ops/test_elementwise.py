@@ -95,9 +95,7 @@ def test_where_broadcasts_all_three_operands(device: str, data: st.DataObject) -
     condition = data.draw(viewed(data.draw(broadcastable(shape)), "bool", place))
     x = data.draw(viewed(data.draw(broadcastable(shape)), "float32", place))
     y = data.draw(viewed(shape, "float32", place))
-    same(
-        da.where(condition.tensor, x.tensor, y.tensor), np.where(condition.array, x.array, y.array)
-    )
+    same(da.where(condition.tensor, x.tensor, y.tensor), np.where(condition.array, x.array, y.array))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -175,7 +175,11 @@ def child(variables: dict[str, str], *lines: str) -> subprocess.CompletedProcess
     paths = os.pathsep.join((str(Path(__file__).parent), str(Path(da.__file__).parents[1])))
     environment = {**os.environ, **variables, "PYTHONPATH": paths}
     return subprocess.run(
-        [sys.executable, "-c", "\n".join(program)], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", "\n".join(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
