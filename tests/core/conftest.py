@@ -55,7 +55,9 @@ def run_python(library: Path) -> Callable[[str], subprocess.CompletedProcess[str
     """Runs a script in a fresh interpreter, with `toy`, `device` and the harness's names at hand."""
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        start = "import os, sys\nfrom core_harness import *\nfrom device_api import _core\ntoy, device = main()\n"
+        start = (
+            "import os, sys\nfrom core_harness import *\nfrom device_api import _core\ntoy, device = main()\n"
+        )
         return subprocess.run(
             [sys.executable, "-X", "faulthandler", "-c", start + script, str(library)],
             capture_output=True,

@@ -1,4 +1,4 @@
-"""A small device for the tests of the core: the C plugin opened with ctypes, and a planner for a handful of ops.
+"""A small device for the tests of the core: the C plugin opened with ctypes, and a planner for a few ops.
 
 The core must be testable without the loader, the op set or the planner of the package, so this module plays
 their parts in the smallest way that shows each mechanism. It also runs as the start of subprocess tests.
@@ -84,6 +84,17 @@ def operand(slot: int, code: int, shape: Shape, strides: Shape | None = None, of
     return (slot, code, shape, row_major(shape) if strides is None else strides, offset)
 
 
+def single(
+    device: Device, op: str, *, code: int = dtypes.FLOAT32, shape: Shape = (1,), **more: Any
+) -> Program:
+    """A program of one step without tensor inputs and with one output."""
+    out = operand(0, code, shape)
+    size = int(np.prod(shape, dtype=np.int64)) * dtypes.from_code(code).itemsize
+    attributes, scalar = more.get("attributes", b""), more.get("scalar")
+    step = (kernel(device, op), [], [out], attributes, (), scalar, 0)
+    return Program(device, [("output", size)], [step], [out], op=op)
+
+
 def fill_bytes(value: int = 0) -> bytes:
     return struct.pack("<QQQQ", 32, 0, value, 0)
 
@@ -121,7 +132,11 @@ def copy_program(source: Tensor) -> Program:
 
 
 def plan(
-    op: int, device: Device, inputs: tuple[Any, ...], attributes: tuple[Any, ...], out: tuple[Tensor, ...] | None
+    op: int,
+    device: Device,
+    inputs: tuple[Any, ...],
+    attributes: tuple[Any, ...],
+    out: tuple[Tensor, ...] | None,
 ) -> Program:
     """Plans `add` with broadcasting, scalars and out=, `transpose`, and a kernel that fails."""
     if op == TRANSPOSE:
@@ -159,12 +174,22 @@ def plan_add(device: Device, inputs: tuple[Any, ...], out: tuple[Tensor, ...] | 
         if isinstance(value, Tensor):
             slots.append(("input", position))
             lead = (0,) * (len(shape) - value.ndim)
-            strides = lead + tuple(0 if n == 1 else s for n, s in zip(value.shape, value.strides, strict=True))
+            strides = lead + tuple(
+                0 if n == 1 else s for n, s in zip(value.shape, value.strides, strict=True)
+            )
             operands.append(operand(slot, code, shape, strides))
         else:
             slots.append(("temp", 0))
             steps.append(
-                (kernel(device, "fill"), [], [operand(slot, code, ())], fill_bytes(), (), (position, 16, code), 0)
+                (
+                    kernel(device, "fill"),
+                    [],
+                    [operand(slot, code, ())],
+                    fill_bytes(),
+                    (),
+                    (position, 16, code),
+                    0,
+                )
             )
             operands.append(operand(slot, code, shape, (0,) * len(shape)))
     target = len(slots)

@@ -150,8 +150,8 @@ static int next(int64_t *index, const da_tensor *tensor) {
   return 0;
 }
 
-static da_error *add(void *state, const da_kernel_context *context, const da_tensor *const *inputs, uint32_t n,
-                     const da_tensor *const *outputs, uint32_t m, const void *attributes) {
+static da_error *add(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
+                     uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes) {
   (void)state;
   (void)context;
   (void)n;
@@ -168,8 +168,8 @@ static da_error *add(void *state, const da_kernel_context *context, const da_ten
       *(float *)address(outputs[0], index, 4) =
           *(float *)address(inputs[0], index, 4) + *(float *)address(inputs[1], index, 4);
     } else {
-      *(int32_t *)address(outputs[0], index, 4) = (int32_t)(*(uint32_t *)address(inputs[0], index, 4) +
-                                                            *(uint32_t *)address(inputs[1], index, 4));
+      *(int32_t *)address(outputs[0], index, 4) =
+          (int32_t)(*(uint32_t *)address(inputs[0], index, 4) + *(uint32_t *)address(inputs[1], index, 4));
     }
   } while (next(index, outputs[0]));
   return NULL;
@@ -198,8 +198,8 @@ struct fill_attributes {
   const void *extension;
   uint64_t value[2];
 };
-static da_error *fill(void *state, const da_kernel_context *context, const da_tensor *const *inputs, uint32_t n,
-                      const da_tensor *const *outputs, uint32_t m, const void *attributes) {
+static da_error *fill(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
+                      uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes) {
   (void)state;
   (void)context;
   (void)inputs;
@@ -208,13 +208,15 @@ static da_error *fill(void *state, const da_kernel_context *context, const da_te
   const struct fill_attributes *given = attributes;
   int64_t index[DA_MAX_RANK] = {0};
   do {
-    memcpy(address(outputs[0], index, element_size(outputs[0])), given->value, (size_t)element_size(outputs[0]));
+    memcpy(address(outputs[0], index, element_size(outputs[0])), given->value,
+           (size_t)element_size(outputs[0]));
   } while (next(index, outputs[0]));
   return NULL;
 }
 
 static da_error *copy_elements(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
-                               uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes) {
+                               uint32_t n, const da_tensor *const *outputs, uint32_t m,
+                               const void *attributes) {
   (void)state;
   (void)context;
   (void)n;
@@ -228,7 +230,8 @@ static da_error *copy_elements(void *state, const da_kernel_context *context, co
   return NULL;
 }
 
-/* Reads a number through a relocated pointer, to show that pointers arrive: {size, extension, count, numbers}. */
+/* Reads a number through a relocated pointer, to show that pointers arrive: {size, extension, count,
+ * numbers}. */
 struct list_attributes {
   uint64_t struct_size;
   const void *extension;
@@ -277,8 +280,9 @@ static da_error *scratching(void *state, const da_kernel_context *context, const
   return NULL;
 }
 
-static da_error *prepare(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs, uint32_t n,
-                         const da_tensor *const *outputs, uint32_t m, const void *attributes, void **out_state) {
+static da_error *prepare(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs,
+                         uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes,
+                         void **out_state) {
   (void)device;
   (void)kernel;
   (void)inputs;
@@ -296,9 +300,9 @@ static void end_state(void *state) {
   control.released += 1;
   free(state);
 }
-static da_error *launch_prepared(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
-                                 uint32_t n, const da_tensor *const *outputs, uint32_t m,
-                                 const void *attributes) {
+static da_error *launch_prepared(void *state, const da_kernel_context *context,
+                                 const da_tensor *const *inputs, uint32_t n, const da_tensor *const *outputs,
+                                 uint32_t m, const void *attributes) {
   (void)context;
   (void)inputs;
   (void)n;
@@ -307,8 +311,8 @@ static da_error *launch_prepared(void *state, const da_kernel_context *context, 
   *(float *)((char *)outputs[0]->dl.data + outputs[0]->dl.byte_offset) = *(float *)state;
   return NULL;
 }
-static da_error *supports(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs, uint32_t n,
-                          const da_tensor *const *outputs, uint32_t m, const void *attributes,
+static da_error *supports(da_device *device, const da_kernel *kernel, const da_tensor *const *inputs,
+                          uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes,
                           int32_t *out_supported) {
   (void)device;
   (void)kernel;
@@ -321,8 +325,8 @@ static da_error *supports(da_device *device, const da_kernel *kernel, const da_t
 }
 
 /* Sleeps, so that other threads must be able to run meanwhile; logs from the launch. */
-static da_error *sleepy(void *state, const da_kernel_context *context, const da_tensor *const *inputs, uint32_t n,
-                        const da_tensor *const *outputs, uint32_t m, const void *attributes) {
+static da_error *sleepy(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
+                        uint32_t n, const da_tensor *const *outputs, uint32_t m, const void *attributes) {
   (void)state;
   (void)inputs;
   (void)n;
@@ -341,16 +345,31 @@ static da_error *sleepy(void *state, const da_kernel_context *context, const da_
 #define F32 DA_DTYPE_BIT(DA_FLOAT32)
 #define ANY (~UINT64_C(0))
 static const da_kernel kernels[] = {
-    {.struct_size = sizeof(da_kernel), .op = "add", .dtypes = {F32 | DA_DTYPE_BIT(DA_INT32)},
-     .flags = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS | DA_KERNEL_IN_PLACE, .launch = add},
-    {.struct_size = sizeof(da_kernel), .op = "fill", .dtypes = {ANY}, .flags = DA_KERNEL_STRIDED_OUTPUTS,
+    {.struct_size = sizeof(da_kernel),
+     .op = "add",
+     .dtypes = {F32 | DA_DTYPE_BIT(DA_INT32)},
+     .flags = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS | DA_KERNEL_IN_PLACE,
+     .launch = add},
+    {.struct_size = sizeof(da_kernel),
+     .op = "fill",
+     .dtypes = {ANY},
+     .flags = DA_KERNEL_STRIDED_OUTPUTS,
      .launch = fill},
-    {.struct_size = sizeof(da_kernel), .op = "copy", .dtypes = {ANY, ANY},
-     .flags = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS, .launch = copy_elements},
+    {.struct_size = sizeof(da_kernel),
+     .op = "copy",
+     .dtypes = {ANY, ANY},
+     .flags = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS,
+     .launch = copy_elements},
     {.struct_size = sizeof(da_kernel), .op = "failing", .dtypes = {ANY}, .launch = failing},
     {.struct_size = sizeof(da_kernel), .op = "scratching", .dtypes = {F32}, .launch = scratching},
-    {.struct_size = sizeof(da_kernel), .op = "prepared", .dtypes = {F32}, .priority = 5,
-     .launch = launch_prepared, .prepare = prepare, .release = end_state, .supports = supports},
+    {.struct_size = sizeof(da_kernel),
+     .op = "prepared",
+     .dtypes = {F32},
+     .priority = 5,
+     .launch = launch_prepared,
+     .prepare = prepare,
+     .release = end_state,
+     .supports = supports},
     {.struct_size = sizeof(da_kernel), .op = "sum_list", .dtypes = {ANY}, .launch = sum_list},
     {.struct_size = sizeof(da_kernel), .op = "sleepy", .dtypes = {F32}, .launch = sleepy},
     {.struct_size = sizeof(da_kernel), .op = "add_flat", .dtypes = {F32}, .launch = add_flat},
@@ -369,18 +388,19 @@ static da_error *list(da_device *device, da_kernel_list *out) {
   }
   return NULL;
 }
-static const da_kernel_interface kernel_table = {.struct_size = sizeof(kernel_table), .version = 1, .list = list};
+static const da_kernel_interface kernel_table = {
+    .struct_size = sizeof(kernel_table), .version = 1, .list = list};
 
-static da_error *random_bits(da_device *device, da_stream *stream, uint64_t seed, uint64_t offset, void *handle,
-                             uint64_t byte_offset, uint64_t size) {
+static da_error *random_bits(da_device *device, da_stream *stream, uint64_t seed, uint64_t offset,
+                             void *handle, uint64_t byte_offset, uint64_t size) {
   (void)device;
   (void)stream;
   uint32_t *out = (uint32_t *)((char *)handle + byte_offset);
   for (uint64_t i = 0; i < size; ++i) out[i] = (uint32_t)(seed * 1000 + offset * 4 + i);
   return NULL;
 }
-static const da_random_interface random_table = {.struct_size = sizeof(random_table), .version = 1,
-                                                 .bits = random_bits};
+static const da_random_interface random_table = {
+    .struct_size = sizeof(random_table), .version = 1, .bits = random_bits};
 
 static da_error *stream_create(da_device *device, int32_t priority, da_stream **out_stream) {
   (void)device;
@@ -394,8 +414,10 @@ static da_error *stream_none(da_device *device, da_stream *stream) {
   control.synchronizations += 1;
   return NULL;
 }
-static const da_stream_interface stream_table = {.struct_size = sizeof(stream_table), .version = 1,
-                                                 .create = stream_create, .destroy = stream_none,
+static const da_stream_interface stream_table = {.struct_size = sizeof(stream_table),
+                                                 .version = 1,
+                                                 .create = stream_create,
+                                                 .destroy = stream_none,
                                                  .synchronize = stream_none};
 
 DA_EXPORT const void *table(const char *name) {

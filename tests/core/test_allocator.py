@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import gc
+import itertools
 
 import numpy as np
 import pytest
-from core_harness import F32, TestDevice, get, kernel, operand, put
+from core_harness import F32, TestDevice, get, put, single
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from device_api import _core, dtypes, errors
-from device_api._core import Device, Program, Tensor
+from device_api._core import Device, Tensor
 
 MIB = 2**20
 
@@ -30,7 +38,7 @@ def test_small_tensors_share_one_chunk_and_come_back_at_once(toy: TestDevice, de
     others = [block(device, n) for n in (0, 1, 64, 1000, 5000)]
     assert toy.control.allocations == 1
     starts = sorted((_core.data_start(x), x.nbytes) for x in [again, *others])
-    assert all(a + n <= b for (a, n), (b, _) in zip(starts, starts[1:], strict=False))
+    assert all(a + n <= b for (a, n), (b, _) in itertools.pairwise(starts))
     assert all(start % 64 == 0 for start, _ in starts)
 
 
@@ -147,10 +155,7 @@ def test_a_kernel_out_of_memory_runs_once_more(toy: TestDevice, device: Device) 
 
 
 def test_scratch_memory_comes_from_the_cache_and_counts(toy: TestDevice, device: Device) -> None:
-    out = operand(0, F32, (1,))
-    program = Program(
-        device, [("output", 4)], [(kernel(device, "scratching"), [], [out], b"", (), None, 0)], [out]
-    )
+    program = single(device, "scratching")
     toy.control.scratch_bytes = 5000
     for _ in range(10):
         assert get(program.run([])[0])[0] == 7
@@ -213,7 +218,7 @@ class Blocks(RuleBasedStateMachine):
         self.live: dict[int, tuple[Tensor, int]] = {}
         self.count = 0
 
-    @rule(target=tensors, size=st.one_of(st.integers(0, 300), st.integers(0, 200_000), st.integers(0, 3 * MIB)))
+    @rule(target=tensors, size=st.integers(0, 300) | st.integers(0, 200_000) | st.integers(0, 3 * MIB))
     def allocate(self, size: int) -> int:
         self.count += 1
         pattern = self.count % 251
@@ -249,6 +254,5 @@ class Blocks(RuleBasedStateMachine):
 
 def test_blocks_never_overlap(toy: TestDevice) -> None:
     Blocks.library = toy
-    from hypothesis.stateful import run_state_machine_as_test
-
-    run_state_machine_as_test(Blocks, settings=settings(max_examples=25, stateful_step_count=30, deadline=None))  # type: ignore[no-untyped-call]
+    limits = settings(max_examples=25, stateful_step_count=30, deadline=None)
+    run_state_machine_as_test(Blocks, settings=limits)  # type: ignore[no-untyped-call]

@@ -7,10 +7,10 @@ import logging
 import core_harness
 import numpy as np
 import pytest
-from core_harness import F32, FAIL, TestDevice, get, kernel, operand, put
+from core_harness import F32, FAIL, TestDevice, get, put, single
 
 from device_api import _core, errors
-from device_api._core import Device, Program
+from device_api._core import Device
 
 
 def fail(device: Device, code: int) -> None:
@@ -19,10 +19,15 @@ def fail(device: Device, code: int) -> None:
 
 @pytest.mark.parametrize(
     ("code", "error"),
-    [(5, errors.KernelFailed), (2, errors.KernelFailed), (0x12345, errors.KernelFailed), (0, errors.KernelFailed),
-     (3, errors.DeviceOutOfMemory), (9, errors.IndexOutOfRange), (8, errors.DeviceLost), (6, errors.DeviceTimeout),
-     (1, errors.UnsupportedOp)],
-)  # fmt: skip
+    [
+        *((code, errors.KernelFailed) for code in (5, 2, 0x12345, 0)),
+        (3, errors.DeviceOutOfMemory),
+        (9, errors.IndexOutOfRange),
+        (8, errors.DeviceLost),
+        (6, errors.DeviceTimeout),
+        (1, errors.UnsupportedOp),
+    ],
+)
 def test_a_status_becomes_its_exception_with_op_device_types_shapes_and_text(
     device: Device, code: int, error: type[errors.DeviceApiError]
 ) -> None:
@@ -54,7 +59,8 @@ def test_a_failed_call_keeps_no_memory(device: Device) -> None:
 
 def test_a_malformed_kernel_list_is_told_and_the_device_can_be_opened_later(toy: TestDevice) -> None:
     toy.control.broken_list = 1
-    with pytest.raises(errors.PluginFailed, match=r"kernel.list failed: toy:0: kernel 0 \(add\) has no launch"):
+    text = r"kernel.list failed: toy:0: kernel 0 \(add\) has no launch"
+    with pytest.raises(errors.PluginFailed, match=text):
         toy.open()
     toy.control.broken_list = 0
     assert toy.open().kernels
@@ -79,17 +85,20 @@ def test_missing_tables_are_refused(toy: TestDevice) -> None:
 
 def test_a_retired_device_refuses_work_and_lets_tensors_go(toy: TestDevice) -> None:
     device = toy.open()
-    out = operand(0, F32, (1,))
-    program = Program(
-        device, [("output", 4)], [(kernel(device, "prepared"), [], [out], b"", (), None, 0)], [out]
-    )
-    a = put(device, np.float32([1]))
+    program = single(device, "prepared")
+    tensors = [put(device, np.float32([1]))]
     device.retire()
-    for use in (lambda: a + a, lambda: get(a), device.synchronize, device.empty_cache):
+    for use in (
+        lambda: tensors[0] + 1.0,
+        lambda: get(tensors[0]),
+        device.synchronize,
+        device.empty_cache,
+    ):
         with pytest.raises(errors.DeviceUnavailable, match="shut down"):
             use()
     frees = toy.control.frees
-    del a, program
+    tensors.clear()
+    del program
     assert (toy.control.frees, toy.control.released) == (frees, 0)
 
 
@@ -98,15 +107,12 @@ def test_what_a_plugin_reports_on_its_own_is_raised_by_the_next_wait(toy: TestDe
     assert not device.synchronous
     toy.library.set_host(core_harness.ctypes.c_void_p(_core.host_table_address()))
     try:
-        out = operand(0, F32, (1,))
-        program = Program(
-            device, [("output", 4)], [(kernel(device, "sleepy"), [], [out], b"", (), None, 0)], [out]
-        )
-        for wait in (device.synchronize, lambda: get(result)):
+        program = single(device, "sleepy")
+        for wait in (lambda _: device.synchronize(), get):
             (result,) = program.run([])
             with pytest.raises(errors.PluginFailed, match="the queue stopped"):
-                wait()
-            wait()
+                wait(result)
+            wait(result)
     finally:
         toy.library.set_host(None)
 
@@ -115,10 +121,8 @@ def test_log_lines_of_a_plugin_reach_logging(toy: TestDevice, caplog: pytest.Log
     device = toy.open()
     toy.library.set_host(core_harness.ctypes.c_void_p(_core.host_table_address()))
     try:
-        out = operand(0, F32, (1,))
-        step = (kernel(device, "sleepy"), [], [out], b"", (), None, 0)
         with caplog.at_level(logging.DEBUG, "device_api.plugin"):
-            Program(device, [("output", 4)], [step], [out]).run([])
+            single(device, "sleepy").run([])
             with pytest.raises(errors.PluginFailed):
                 device.synchronize()
         assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [

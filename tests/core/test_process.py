@@ -13,7 +13,10 @@ WAYS_OUT = {
     "return": ("", 0),
     "sys.exit": ("sys.exit(3)", 3),
     "an exception": ("raise ValueError('over')", 1),
-    "a cycle at module level": ("import types; m = types.ModuleType('m'); m.a = a; m.m = m; sys.modules['m'] = m", 0),
+    "a cycle at module level": (
+        "import types; m = types.ModuleType('m'); m.a = a; m.m = m; sys.modules['m'] = m",
+        0,
+    ),
     "a daemon thread at work": (
         "import threading\n"
         "def work():\n"
@@ -32,9 +35,7 @@ def test_the_process_ends_well_with_live_tensors_and_programs(run_python: Run, w
     script, status = WAYS_OUT[way]
     done = run_python(
         "a = put(device, np.ones((4, 4), np.float32)); b = a + a; c = _core.view(b, F32, (4,), (5,), 0)\n"
-        "out = operand(0, F32, (1,))\n"
-        "p = Program(device, [('output', 4)], [(kernel(device, 'prepared'), [], [out], b'', (), None, 0)], [out])\n"
-        + script
+        "p = single(device, 'prepared')\n" + script
     )
     assert done.returncode == status, done.stderr
     assert "Fatal" not in done.stderr

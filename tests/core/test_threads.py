@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from core_harness import F32, TestDevice, get, kernel, operand, put
+from core_harness import TestDevice, get, put, single
 
 from device_api import _core
-from device_api._core import Device, Program
+from device_api._core import Device
 
 
 def run_threads(count: int, work: Callable[[int], None]) -> None:
@@ -50,8 +50,7 @@ def test_eight_threads_dispatch_allocate_and_forget_plans_at_once(device: Device
 
 def test_other_threads_run_while_a_device_works(toy: TestDevice) -> None:
     device = toy.open(interfaces=("stream",))
-    out = operand(0, F32, (1,))
-    program = Program(device, [("output", 4)], [(kernel(device, "sleepy"), [], [out], b"", (), None, 0)], [out])
+    program = single(device, "sleepy")
     times: list[float] = []
 
     def work(index: int) -> None:

@@ -285,8 +285,8 @@ Failure *Program::run_kernel(const Step &step, Frame *frame) {
   return launch(step, frame, tensors.data(), pointers.data(), attributes.data());
 }
 
-inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tensors, const da_tensor **pointers,
-                                const uint64_t *attributes) {
+inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tensors,
+                                const da_tensor **pointers, const uint64_t *attributes) {
   const uint32_t count = step.input_count + step.output_count;
   const Operand *operand = operands.data() + step.first;
   const da_tensor *descriptor = descriptors_.data() + step.first;

@@ -70,9 +70,9 @@ class Frame {
   Frame(const Frame &) = delete;
   Frame &operator=(const Frame &) = delete;
 
-  // Host lock. Gives every slot its memory: operands (which fit the program), outputs, the arena. Returns the bytes
-  // of the first block that the pool could not serve at once, or 0. After `supply` (it takes the reference) of such a
-  // block, call `resume`.
+  // Host lock. Gives every slot its memory: operands (which fit the program), outputs, the arena. Returns the
+  // bytes of the first block that the pool could not serve at once, or 0. After `supply` (it takes the
+  // reference) of such a block, call `resume`.
   inline uint64_t start(Program *program, const TensorState *const *inputs, const TensorState *const *outs);
   void supply(Storage *storage) { supplied_ = storage; }
   inline uint64_t resume();
@@ -177,7 +177,8 @@ inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, cons
   places = inline_places_;
   storages = inline_storages_;
   scalars = inline_scalars_;
-  if (of->slots.size() > kInline || of->scalar_count > kInlineScalars) widen(of->slots.size(), of->scalar_count);
+  if (of->slots.size() > kInline || of->scalar_count > kInlineScalars)
+    widen(of->slots.size(), of->scalar_count);
   if (of->random_total != 0) {
     random_seed = of->device->random.seed;
     random_offset = of->device->random.offset;

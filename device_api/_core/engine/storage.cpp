@@ -4,8 +4,8 @@ namespace device_api {
 
 namespace {
 
-constexpr uint64_t kBinnedBytes = UINT64_C(1) << 16;     // larger blocks go straight to the allocator
-constexpr uint64_t kCacheCapacity = UINT64_C(4) << 20;   // of all bins together
+constexpr uint64_t kBinnedBytes = UINT64_C(1) << 16;    // larger blocks go straight to the allocator
+constexpr uint64_t kCacheCapacity = UINT64_C(4) << 20;  // of all bins together
 
 }  // namespace
 
