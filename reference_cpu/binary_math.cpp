@@ -56,15 +56,17 @@ struct NextAfter {
   }
 };
 
-// log(exp(a) + exp(b)), without leaving the range of the type in between.
+// log(exp(a) + exp(b)), without leaving the range of the type in between. The sum may cancel down to zero, so
+// it is made in a wider type.
 struct LogAddExp {
   template <class T>
   static T apply(T a, T b) {
-    if (a == b) return a + static_cast<T>(0.693147180559945309417232121458);
-    const T difference = a - b;
-    if (difference > 0) return a + std::log1p(std::exp(-difference));
-    if (difference <= 0) return b + std::log1p(std::exp(difference));
-    return difference;
+    using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+    if (a == b) return static_cast<T>(a + static_cast<Wider>(0.693147180559945309417232121458L));
+    const Wider difference = static_cast<Wider>(a) - static_cast<Wider>(b);
+    if (difference > 0) return static_cast<T>(a + std::log1p(std::exp(-difference)));
+    if (difference <= 0) return static_cast<T>(b + std::log1p(std::exp(difference)));
+    return static_cast<T>(difference);
   }
 };
 
@@ -87,7 +89,7 @@ const LoopEntry entries[] = {
     {"nextafter", DA_FLOAT32, 6, loop<NextAfter, float>},
     {"nextafter", DA_FLOAT64, 6, loop<NextAfter, double>},
     {"logaddexp", DA_FLOAT32, 25, loop<LogAddExp, float>},
-    {"logaddexp", DA_FLOAT64, 40, loop<LogAddExp, double>},
+    {"logaddexp", DA_FLOAT64, 100, loop<LogAddExp, double>},
 };
 
 }  // namespace

@@ -9,6 +9,9 @@
 #include <cstring>
 #include <limits>
 
+#include "lanes.hpp"
+#include "types.hpp"
+
 namespace reference_cpu {
 
 // Integer powers by multiplication, which keeps exact results exact; 0 to a positive power is 0.
@@ -46,12 +49,22 @@ std::complex<T> complex_expm1(std::complex<T> z) {
   return {real, std::exp(z.real()) * std::sin(z.imag())};
 }
 
-// log(1 + z): |1 + z|^2 - 1 is x (2 + x) + y^2.
-template <class T>
-std::complex<T> complex_log1p(std::complex<T> z) {
-  const T x = z.real(), y = z.imag();
-  if (!(std::fabs(x) < T(0.5)) || !(std::fabs(y) < T(0.5))) return std::log(std::complex<T>(T(1) + x, y));
-  return {std::log1p(x * (2 + x) + y * y) / 2, std::atan2(y, T(1) + x)};
+// a * b without its rounding error, and that error.
+inline double product_error(double a, double b, double product) { return std::fma(a, b, -product); }
+
+// log(1 + z): |1 + z|^2 - 1 is 2x + x^2 + y^2, whose terms may cancel; their rounding errors are kept.
+inline complex128 complex_log1p(complex128 z) {
+  const double x = z.real(), y = z.imag();
+  if (!(std::fabs(x) < 0.5) || !(std::fabs(y) < 0.5)) return std::log(complex128(1.0 + x, y));
+  const double x2 = x * x, y2 = y * y;
+  double sum = 2 * x, error = product_error(x, x, x2) + product_error(y, y, y2);
+  add_exactly(sum, error, x2);
+  add_exactly(sum, error, y2);
+  return {std::log1p(sum + error) / 2, std::atan2(y, 1.0 + x)};
+}
+inline complex64 complex_log1p(complex64 z) {
+  const complex128 made = complex_log1p(complex128(z));
+  return {static_cast<float>(made.real()), static_cast<float>(made.imag())};
 }
 
 // Both parts times a real number; a complex product would make NaN of infinities.

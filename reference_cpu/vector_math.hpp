@@ -196,7 +196,8 @@ REFERENCE_CPU_INLINE float tanh(float x) {
   const Reduced part = reduce_exponent(clamp(2.0f * size, 0.0f, 40.0f));
   const float power = (1.0f + expm1_near_zero(part.r)) * power_of_two(part.n);
   const float large = std::copysign(1.0f - 2.0f / (power + 1.0f), x);
-  return size < 0.625f ? small : large;
+  const float made = size < 0.625f ? small : large;
+  return x == 0.0f ? x : made;
 }
 
 REFERENCE_CPU_INLINE float erf(float x) {
