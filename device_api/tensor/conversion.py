@@ -17,10 +17,13 @@ from device_api import _core, dtypes
 from device_api.errors import DTypeError, ShapeError
 from device_api.ops import _functions as F
 from device_api.ops._table import BY_NAME
+from device_api.ops.promotion import result_dtype
 from device_api.ops.selection import held_dtypes
+from device_api.ops.shape_support import TensorSpec
 from device_api.runtime.devices import DeviceLike, resolve
 from device_api.runtime.devices import device as open_device
 
+_KNOWN = {dtypes.from_code(code) for code in dtypes.NAMES}
 # What NumPy makes of Python numbers, and what it is here.
 _DEFAULTS: dict[type[np.generic], type[np.generic]] = {np.float64: np.float32, np.complex128: np.complex64}
 
@@ -78,9 +81,14 @@ def as_array(value: object) -> npt.NDArray[Any]:
         raise DTypeError(
             "only numbers become tensors", subject=f"a {type(value).__name__}", dtypes=("object",)
         )
-    default = _DEFAULTS.get(array.dtype.type)
-    if default is not None and not any(isinstance(leaf, np.generic | np.ndarray) for leaf in _leaves(value)):
-        return array.astype(default)
+    typed = {leaf.dtype for leaf in _leaves(value) if isinstance(leaf, np.generic | np.ndarray)}
+    if not typed:
+        return array.astype(_DEFAULTS.get(array.dtype.type, array.dtype), copy=False)
+    if typed <= _KNOWN:
+        plain = {type(leaf) for leaf in _leaves(value) if isinstance(leaf, bool | int | float | complex)}
+        operands = [TensorSpec((), dtypes.code(each)) for each in typed]
+        untyped = [kind for kind in plain if kind in (bool, int, float, complex)]
+        return array.astype(dtypes.from_code(result_dtype([*operands, *untyped])), copy=False)
     return array
 
 

@@ -68,7 +68,7 @@ def parse(x: _core.Tensor, key: Any) -> Key:
             result.insert = len(result.axes)
         fancy.append(place)
         if isinstance(item, int):
-            _take(result, _position(item, x.shape[axis], axis), 1, 1)
+            _take(result, position(item, x.shape[axis], axis), 1, 1)
             axis += 1
             continue
         covered = item.ndim if item.dtype_code == dtypes.BOOL_CODE else 1
@@ -153,12 +153,16 @@ def _axes_used(item: Any) -> int:
 
 def _bounds(item: slice, size: int) -> tuple[int, int, int]:
     try:
-        return item.indices(size)
+        start, stop, step = item.indices(size)
     except TypeError as error:
         raise _no_index("a slice of something else") from error
+    # A step that is never taken could be of any size, and no stride could hold it.
+    count = len(range(start, stop, step))
+    return (start, stop, step) if count > 1 else (start, start + count, 1)
 
 
-def _position(index: int, size: int, axis: int) -> int:
+def position(index: int, size: int, axis: int) -> int:
+    """An index counted from the front; `IndexOutOfRange` when it is outside the axis."""
     if not -size <= index < size:
         raise IndexOutOfRange(
             "an index is out of range",

@@ -144,10 +144,12 @@ _REDUCTIONS: tuple[Callable[..., Tensor], ...] = (
 
 
 def _reduction(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A method whose axis may be positional, as NumPy's methods have it."""
+    """A method as NumPy has it, for which NumPy's own functions call it: axis may be positional, and what is
+    left open is None."""
 
     def method(x: Tensor, axis: Any = None, **options: Any) -> Tensor:
-        return function(x, axis=axis, **options)
+        given = {name: value for name, value in options.items() if value is not None}
+        return function(x, axis=axis, **given)
 
     method.__name__ = function.__name__
     method.__doc__ = function.__doc__

@@ -60,7 +60,7 @@ def test_reshape_finds_strides_exactly_when_numpy_does(
 
 @given(layouts())
 def test_extent_and_contiguity_and_self_overlap_tell_the_truth(pair: tuple[Layout, np.ndarray]) -> None:
-    layout, array = pair
+    layout, _ = pair
     positions = named(layout)
     assert layout.extent == (min(positions), max(positions) + 1)
     assert layout.is_contiguous == (positions == list(range(layout.offset, layout.offset + layout.size)))

@@ -128,7 +128,7 @@ def test_out_of_another_device_is_refused() -> None:
 
 def test_a_broadcast_out_is_refused() -> None:
     x = da.ones((4, 3))
-    with pytest.raises(da.ShapeError, match="share|memory"):
+    with pytest.raises(da.ShapeError, match=r"share|memory"):
         da.add(x, x, out=da.broadcast_to(da.zeros((3,)), (4, 3)))
 
 
