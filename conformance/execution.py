@@ -159,6 +159,8 @@ class _Run:
         finally:
             if journal is not None:
                 journal.close()
+        if environment.sha256(self.location.library) != sha256:
+            self.problems.append(f"{self.location.library} changed while it was tested")
         missing = {job.name for job in selected} - {result.name for result in self.results}
         self.problems += [f"case {name} was selected and gave no result" for name in sorted(missing)]
         self.problems += apply_waivers(self.results, self.waivers, names, datetime.date.today())
@@ -169,9 +171,9 @@ class _Run:
         no list, and one failing result in place of the others."""
         from conformance.cases import registered_names
 
-        answer, ended = Pool(self.settings, self.results.append).ask(
-            {"do": "list"}, max(self.settings.deadline, 10.0)
-        )
+        pool = Pool(self.settings, self.results.append)
+        answer, ended = pool.ask({"do": "list"}, max(self.settings.deadline, 10.0))
+        pool.close()
         if answer is not None and "unavailable" in answer:
             raise Unavailable(answer["unavailable"])
         if answer is not None and "cases" in answer:
@@ -199,7 +201,10 @@ class _Run:
         rest.sort(key=lambda job: not job.own_process)
         with make_progress(self.progress, len(selected), self.results) as advance:
             pool = Pool(self.settings, self._finish(journal, advance))
-            pool.run(rest)
+            try:
+                pool.run(rest)
+            finally:
+                pool.close()
 
     def _finish(self, journal: Journal | None, advance: Callable[[Result], None]) -> Callable[[Result], None]:
         def finished(result: Result) -> None:

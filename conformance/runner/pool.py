@@ -214,16 +214,14 @@ class Pool:
     # --- the run -------------------------------------------------------------------------------------
 
     def run(self, jobs: Iterable[Job]) -> None:
-        """Runs all jobs; returns when the last has its final result."""
+        """Runs all jobs; returns when the last has its final result. Workers stay for the next call."""
         self._queue.extend(jobs)
-        try:
-            while self._queue or any(w is not None and w.job for w in (*self._slots, *self._spare)):
-                self._feed()
-                self._wait()
-        finally:
-            self._close()
+        while self._queue or any(w is not None and w.job for w in (*self._slots, *self._spare)):
+            self._feed()
+            self._wait()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Ends the workers."""
         workers = [worker for worker in (*self._slots, *self._spare) if worker is not None]
         for worker in workers:
             worker.end(0.5 if worker.job is None else 0.0)
