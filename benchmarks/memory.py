@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def slope(at: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.asarray(at[half:], float), np.asarray(values[half:], float), 1)[0])
 
 
-def _network(device: da.Device):  # type: ignore[no-untyped-def]
+def _network(device: da.Device) -> Callable[[], None]:
     generator = np.random.default_rng(0)
 
     def tensor(*shape: int) -> da.Tensor:
@@ -70,11 +70,11 @@ def _network(device: da.Device):  # type: ignore[no-untyped-def]
     def step() -> None:
         w1, b1, w2, b2 = weights
         loss = da.cross_entropy(da.relu(x @ w1 + b1) @ w2 + b2, labels)
-        loss.backward()
+        gradients = da.grad(loss, weights)
         with da.no_grad():
-            for each in weights:
-                each -= rate * each.grad
-                each.grad = None
+            for index, gradient in enumerate(gradients):
+                weights[index] = weights[index] - rate * gradient
+                weights[index].requires_grad = True
 
     return step
 

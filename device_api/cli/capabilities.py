@@ -48,7 +48,7 @@ def implementations(device: _core.Device) -> dict[str, dict[str, str]]:
 def _codes(spec: OpSpec, held: frozenset[int]) -> list[int]:
     if spec.types:
         return sorted(spec.types[0][1] & held)
-    fixed = [each.type for each in (*spec.inputs, *spec.outputs)]
+    fixed = [each.type for each in spec.inputs] + [each.type for each in spec.outputs]
     return [code for code, name in dtypes.NAMES.items() if name == fixed[0]]
 
 
@@ -117,7 +117,7 @@ def _guessed(spec: OpSpec, attribute: Attribute) -> bool:
 def _guesses(attribute: Attribute, code: int) -> list[Any]:
     if attribute.choices:
         return [attribute.choices[0][1]]
-    return {
+    guesses: dict[str, list[Any]] = {
         "int": [1, 0, 2],
         "axis": [0],
         "bool": [False],
@@ -128,4 +128,5 @@ def _guesses(attribute: Attribute, code: int) -> list[Any]:
         "shape": [(2, 2), (4,)],
         "ints": [(1, 1), (0, 0), (2, 2), (1,)],
         "string": [""],
-    }[attribute.kind]
+    }
+    return guesses[attribute.kind]

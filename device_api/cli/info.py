@@ -109,7 +109,7 @@ def _family_rows(ops: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def _op_rows(ops: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, facts in ops.items():
         by_kind: dict[str, list[str]] = {}
         for dtype, kind in facts["implementation"].items():
