@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from masked import PRIMITIVES, Mask, masked
+from masked_devices import PRIMITIVES, Mask, masked
 
 import device_api as da
 from device_api.ops._table import OPS
@@ -58,8 +58,8 @@ def _case(op: str, device: str) -> list[np.ndarray]:
     "op",
     [
         "softmax over a middle axis", "log_softmax", "logsumexp of all", "var over two axes", "layer_norm",
-        "cross_entropy", "matmul of batches", "argmax over the first axis", "sort descending", "cumulative_sum",
-        "take along an axis", "gelu", "concat of promoted dtypes", "pad", "one_hot", "prod",
+        "cross_entropy", "matmul of batches", "argmax over the first axis", "sort descending",
+        "cumulative_sum", "take along an axis", "gelu", "concat of promoted dtypes", "pad", "one_hot", "prod",
     ],
 )  # fmt: skip
 def test_a_device_of_primitives_agrees_with_the_reference(mask: str, op: str) -> None:

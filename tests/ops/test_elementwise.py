@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from masked import PRIMITIVES, Mask, masked
-from operands import COMPLEX, FLOATS, INTEGERS, broadcastable, shapes, viewed
+from masked_devices import PRIMITIVES, Mask, masked
+from paired_operands import COMPLEX, FLOATS, INTEGERS, broadcastable, shapes, viewed
 
 import device_api as da
 

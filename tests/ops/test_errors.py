@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from masked import Mask, masked
+from masked_devices import Mask, masked
 
 import device_api as da
 from device_api import dtypes
@@ -41,7 +41,7 @@ def x(**options: Any) -> da.Tensor:
         (lambda: da.astype(x(), "text"), da.AttributeValueError, "dtype"),
         (lambda: da.bitwise_and(x(), x()), da.DTypeError, "bitwise_and.*float32"),
         (lambda: da.floor_divide(da.ones(1, dtype=da.complex64), 1), da.DTypeError, "floor_divide"),
-        (lambda: da.ones(1, dtype=da.uint64) + da.ones(1, dtype=da.int8), da.DTypeError, "uint64.*int8|int8.*uint64"),
+        (lambda: da.ones(1, dtype=da.uint64) + da.ones(1, dtype=da.int8), da.DTypeError, "int8.*uint64"),
         (lambda: da.where(x(), x(), x()), da.DTypeError, "condition"),
         (lambda: da.take(x(), da.asarray([2])), da.IndexOutOfRange, "gather_rows.*cpu:0"),
         (lambda: da.take(x(), da.asarray([-3])), da.IndexOutOfRange, "gather_rows"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from masked import Mask, masked
+from masked_devices import Mask, masked
 
 import device_api as da
 
@@ -171,7 +171,7 @@ def test_an_unknown_policy_is_an_error_that_lists_policies() -> None:
 
 
 def child(variables: dict[str, str], *lines: str) -> subprocess.CompletedProcess[str]:
-    program = ["import device_api as da", "from masked import Mask, masked", *lines]
+    program = ["import device_api as da", "from masked_devices import Mask, masked", *lines]
     paths = os.pathsep.join((str(Path(__file__).parent), str(Path(da.__file__).parents[1])))
     environment = {**os.environ, **variables, "PYTHONPATH": paths}
     return subprocess.run(

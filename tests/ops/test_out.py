@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from masked import Mask, masked
-from operands import shapes, values, viewed
+from masked_devices import Mask, masked
+from paired_operands import shapes, values, viewed
 
 import device_api as da
 
