@@ -73,7 +73,8 @@ def _network(device: da.Device) -> Callable[[], None]:
         gradients = da.grad(loss, weights)
         with da.no_grad():
             for index, gradient in enumerate(gradients):
-                weights[index] = weights[index] - rate * gradient
+                assert gradient is not None
+                weights[index] = weights[index] - gradient * rate
                 weights[index].requires_grad = True
 
     return step
