@@ -17,8 +17,8 @@ device_api/opset/; do not edit.
 
 A decomposition takes the op's inputs, then its attributes by keyword. A gradient rule takes g (a tuple when
 the op has several outputs, None for one that nothing uses), the inputs, the outputs, then the attributes. Its
-result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down. None
-says that the input's values have no influence.
+result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down.
+None says that the values of the input have no influence.
 """
 
 # ruff: noqa: B905, E501, UP034

@@ -1,9 +1,8 @@
 """An oracle for rules: every primitive and view by NumPy, every composite by its decomposition.
 
-`NumpyOps` is an F. Each call goes through the package's promotion and shape rules first, and what NumPy then
-computes must have exactly the shapes and dtypes they announced. So a test of one composite tests its rule, its
-shape rule and its promotion against plain NumPy, with no device at all.
-"""
+`NumpyOps` is an F. Each call goes through the package's promotion and shape rules first, and what NumPy
+then computes must have exactly the shapes and dtypes they announced. So a test of one composite tests
+its rule, its shape rule and its promotion against plain NumPy, with no device at all."""
 
 from __future__ import annotations
 

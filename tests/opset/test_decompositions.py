@@ -24,8 +24,7 @@ def near(actual, expected, tolerance=1e-12):
 
 def axes_of(shape):
     yield None
-    for axis in range(-len(shape), len(shape)):
-        yield axis
+    yield from range(-len(shape), len(shape))
     if len(shape) > 1:
         yield (0, len(shape) - 1)
 
@@ -96,13 +95,23 @@ def test_logsumexp_of_infinities_and_of_nothing(ops):
 
 
 @pytest.mark.parametrize(
-    "left, right",
+    ("left", "right"),
     [
-        ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
-        ((3,), (5, 3, 4)), ((5, 2, 3), (3,)), ((5, 1, 2, 3), (6, 3, 4)), ((2, 0), (0, 3)), ((0, 3), (3, 2)),
-        ((4, 2, 0), (0, 3)), ((0, 2, 3), (0, 3, 2)),
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 4)),
+        ((2, 3), (3, 4)),
+        ((5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)),
+        ((3,), (5, 3, 4)),
+        ((5, 2, 3), (3,)),
+        ((5, 1, 2, 3), (6, 3, 4)),
+        ((2, 0), (0, 3)),
+        ((0, 3), (3, 2)),
+        ((4, 2, 0), (0, 3)),
+        ((0, 2, 3), (0, 3, 2)),
     ],
-)  # fmt: skip
+)
 def test_matmul_agrees_with_numpy_for_every_rank(ops, left, right):
     a, b = rng.normal(size=left), rng.normal(size=right)
     near(ops.matmul(ops.array(a), ops.array(b)), a @ b)
@@ -137,7 +146,11 @@ def test_take_and_take_along_axis_agree_with_numpy(make_ops, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     n = shape[axis]
     x = np.arange(np.prod(shape)).reshape(shape)
-    indices = data.draw(hnp.arrays(np.int64, hnp.array_shapes(min_dims=0, max_dims=2, max_side=3), elements=st.integers(-n, n - 1)))  # fmt: skip
+    indices = data.draw(
+        hnp.arrays(
+            np.int64, hnp.array_shapes(min_dims=0, max_dims=2, max_side=3), elements=st.integers(-n, n - 1)
+        )
+    )
     assert np.array_equal(
         ops.take(ops.array(x), ops.array(indices), axis=axis).value, np.take(x, indices, axis=axis)
     )
