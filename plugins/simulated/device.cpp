@@ -12,6 +12,13 @@
 namespace simulated {
 namespace {
 
+Device &known_device(da_device *handle) {
+  for (const auto &device : runtime().devices) {
+    if (handle_of(device.get()) == handle) return *device;
+  }
+  throw Failure(DA_STATUS_INVALID_ARGUMENT, "the device handle is not one that `open` gave");
+}
+
 da_error *count(uint32_t *out_count) {
   return guarded("count", [&] { *out_count = static_cast<uint32_t>(runtime().devices.size()); });
 }
@@ -28,9 +35,10 @@ da_error *open(uint32_t index, da_device **out_device) {
   });
 }
 
+// A lost device can still be closed.
 da_error *close(da_device *handle) {
   return guarded("close", [&] {
-    if (handle != nullptr) device_of(handle);
+    if (handle != nullptr) known_device(handle);
   });
 }
 
@@ -64,12 +72,9 @@ da_error *synchronize(da_device *handle) {
 }  // namespace
 
 Device &device_of(da_device *handle) {
-  for (const auto &device : runtime().devices) {
-    if (handle_of(device.get()) != handle) continue;
-    if (device->lost) throw Failure(DA_STATUS_DEVICE_LOST, device->name + " is lost; restart the process");
-    return *device;
-  }
-  throw Failure(DA_STATUS_INVALID_ARGUMENT, "the device handle is not one that `open` gave");
+  Device &device = known_device(handle);
+  if (device.lost) throw Failure(DA_STATUS_DEVICE_LOST, device.name + " is lost; restart the process");
+  return device;
 }
 
 const da_device_interface device_interface = {sizeof(da_device_interface),
