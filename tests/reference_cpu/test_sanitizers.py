@@ -33,6 +33,10 @@ def run(*command: str | Path, **environment: str) -> str:
     return done.stdout
 
 
+# The sanitizer wraps exceptions, so the C++ library must be there before it starts.
+RUNTIMES = ["libasan.so", "libstdc++.so.6"]
+
+
 @pytest.mark.slow
 def test_kernels_are_clean_under_sanitizers(tmp_path: Path) -> None:
     run(
@@ -43,10 +47,10 @@ def test_kernels_are_clean_under_sanitizers(tmp_path: Path) -> None:
     run("cmake", "--build", tmp_path, "--target", "device_api_cpu", "--parallel", "2")
     (library,) = tmp_path.glob("**/libdevice_api_cpu.so")
     said = run(
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ROOT),
+        *(sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--rootdir", ROOT),
         *(ROOT / "tests" / "reference_cpu" / f"test_{suite}.py" for suite in SUITES),
         REFERENCE_CPU_LIBRARY=str(library),
-        LD_PRELOAD=run("gcc", "-print-file-name=libasan.so").strip(),
+        LD_PRELOAD=" ".join(run("gcc", f"-print-file-name={name}").strip() for name in RUNTIMES),
         ASAN_OPTIONS="detect_leaks=0",  # the interpreter's own
         UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
         DEVICE_API_CPU_THREADS="3",
