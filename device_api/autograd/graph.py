@@ -106,10 +106,11 @@ def record(
     An output that is an input itself (a conversion to the dtype it has) keeps the history it has.
     """
     spec = OPS[op]
+    held = {id(each) for each in inputs}
     fresh = [
         place
         for place, tensor in enumerate(outputs)
-        if tensor.dtype_code in _DIFFERENTIABLE and not any(tensor is each for each in inputs)
+        if tensor.dtype_code in _DIFFERENTIABLE and id(tensor) not in held
     ]
     if not fresh:
         return

@@ -17,6 +17,8 @@ from device_api.ops.binding import bind_attributes
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import TensorSpec
 
+_NUMBERS = (int, float, complex)
+
 
 def input_gradients(
     node: Node, gradients: list[_core.Tensor | None], places: list[int], with_history: bool
@@ -32,7 +34,7 @@ def input_gradients(
         )
     spec = node.spec
     outputs = [restored(node, each, with_history) for each in node.outputs]
-    attributes = bind_attributes(spec, node.attributes)
+    attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}
     g: Any = gradients[0] if len(spec.outputs) == 1 else tuple(gradients)
     done: set[str] = set()
     for place in places:
@@ -68,7 +70,7 @@ def _operands(node: Node, name: str, with_history: bool) -> list[Any]:
     needed = GRADIENT_NEEDS[spec.name, name]
     flat = [
         _number(node, place, each)
-        if isinstance(each, bool | int | float | complex) and node.input_name(place) in needed
+        if isinstance(each, _NUMBERS) and node.input_name(place) in needed
         else restored(node, each, with_history)
         for place, each in enumerate(node.inputs)
     ]
@@ -89,15 +91,26 @@ def _fitted(value: _core.Tensor, edge: Edge) -> _core.Tensor:
 
 def _number(node: Node, place: int, value: bool | int | float | complex) -> _core.Tensor:
     """A Python operand as a tensor of the dtype it was promoted to."""
+    declared = node.spec.inputs[min(place, len(node.spec.inputs) - 1)].type
+    if declared == node.spec.outputs[0].type:
+        result = node.outputs[0]
+        code = dtypes.code((result.tensor if isinstance(result, Saved) else result).dtype)
+    else:
+        code = _promoted(node, place)
+    return _constant(node.device, code, scalar_bytes(value, code))
+
+
+def _promoted(node: Node, place: int) -> int:
+    """The dtype code that promotion gave to an operand."""
     specs: list[Any] = []
     for each in node.inputs:
         known = each.tensor if isinstance(each, Saved) else each
-        is_tensor = isinstance(known, _core.Tensor | Facts)
+        is_tensor = isinstance(known, (_core.Tensor, Facts))
         specs.append(TensorSpec(known.shape, dtypes.code(known.dtype)) if is_tensor else known)
     code = bind_types(node.spec, specs).inputs[place]
     if code is None:
         raise TypeError(f"{node.spec.name} has no operand {place}")
-    return _constant(node.device, code, scalar_bytes(value, code))
+    return code
 
 
 @lru_cache(maxsize=256)
