@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """Significand bits (the hidden one included) and the exponents of the least and greatest normal numbers."""
+    """Significand bits, the hidden one included, and exponents of the least and greatest normal numbers."""
 
     precision: int
     least_exponent: int
@@ -98,7 +98,8 @@ def units(scale: Array, form: FloatFormat) -> Array:
     """The size of one unit in the last place of numbers as large as `scale` (finite, any sign)."""
     _, exponent = np.frexp(np.abs(scale))
     exponent = np.clip(exponent - 1, form.least_exponent, form.greatest_exponent)
-    return np.ldexp(np.ones_like(scale), exponent - form.precision + 1)
+    unit: Array = np.ldexp(np.ones_like(scale), exponent - form.precision + 1)
+    return unit
 
 
 def compare(actual: Array, expected: Array, rule: Rule, scale: Array | None = None) -> Comparison:
@@ -147,10 +148,12 @@ def _compare_real(
         nan_differs = np.isnan(got) != np.isnan(want)
         exact_infinity = np.isinf(want) & (got != want) & ~np.isnan(got)
         both = ~(np.isnan(got) | np.isnan(want) | np.isinf(want))
-        # Infinity counts as the first power of two that does not fit: so an overflow is judged like a rounding.
+        # Infinity counts as the first power of two that does not fit: an overflow is judged like a rounding.
         clamped = np.where(both, np.clip(want, -limit, limit), 0)
         error = np.abs(np.where(both, np.clip(got, -limit, limit), 0) - clamped)
-        measure = np.abs(clamped) if scale is None else np.maximum(np.abs(scale).astype(wide), np.abs(clamped))
+        measure = (
+            np.abs(clamped) if scale is None else np.maximum(np.abs(scale).astype(wide), np.abs(clamped))
+        )
         measure = np.where(both & np.isfinite(measure), measure, 0)
         distance = error / units(measure, form)
         signs = np.zeros_like(nan_differs)
@@ -205,9 +208,7 @@ def _compare_complex(
         return _described(result, np.unravel_index(int(np.argmax(category)), wrong.shape), actual, expected)
     if count:
         result.reason = f"off by {worst_distance:.4g} ulp of the modulus, {rule.tolerance:g} allowed"
-    return _described(
-        result, np.unravel_index(int(np.argmax(distance)), wrong.shape), actual, expected
-    )
+    return _described(result, np.unravel_index(int(np.argmax(distance)), wrong.shape), actual, expected)
 
 
 def _described(result: Comparison, worst: Any, actual: Array, expected: Array) -> Comparison:

@@ -1,4 +1,4 @@
-"""The dynamic symbols of an ELF library, read from the file: what it exports and what it wants from others."""
+"""The dynamic symbols of an ELF library, read from the file: what it exports and what it wants."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ def run(
     """Runs the suite on a device string or a library.
 
     `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar (None: when the
-    terminal can); `artifacts` is the folder for the inputs of failures. Nothing is raised for a bad request or
-    a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
+    terminal can); `artifacts` is the folder for the inputs of failures. Nothing is raised for a bad request
+    or a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
     """
     try:
         if resume and journal is None:
@@ -87,7 +87,7 @@ def run(
         request = _Run(
             location=locate(target),
             selection=selection,
-            waivers=() if waivers is None else read_waivers(waivers),
+            waivers=() if waivers is None else read_waivers(Path(waivers)),
             settings=Settings(
                 spec=target,
                 jobs=jobs or min(8, os.cpu_count() or 1),
@@ -119,9 +119,7 @@ def _artifact_folder(*reports: PathLike | None) -> str:
 def repro_line(target: str, name: str, seed: int, deadline: float) -> str:
     """The command that repeats one case."""
     limit = "" if deadline == DEADLINE else f" --deadline {deadline:g}"
-    return (
-        f"device-api conformance {shlex.quote(target)} --include {shlex.quote(name)} --seed {seed}{limit}"
-    )
+    return f"device-api conformance {shlex.quote(target)} --include {shlex.quote(name)} --seed {seed}{limit}"
 
 
 @dataclass(slots=True)
@@ -153,7 +151,7 @@ class _Run:
             "suite_version": environment.suite_version(),
             "seed": self.settings.seed,
         }
-        journal = Journal(journal_path, header, resume) if journal_path is not None else None
+        journal = Journal(Path(journal_path), header, resume) if journal_path is not None else None
         try:
             self._run(selected, journal)
         finally:

@@ -146,7 +146,9 @@ class Placed:
         if not changed.size:
             return ""
         first = int(changed[0]) - self.byte_offset
-        return f"{changed.size} bytes outside its elements were written, the first {first} bytes from its start"
+        return (
+            f"{changed.size} bytes outside its elements were written, the first {first} bytes from its start"
+        )
 
 
 def placed_input(values: Array, layout: str, broadcast: tuple[int, ...] = ()) -> Placed:

@@ -57,9 +57,7 @@ class DeviceBytes:
         )
 
     def free(self) -> None:
-        self.target.expect(
-            self.target.memory.free(self.target.device, self.kind, self.handle), "memory.free"
-        )
+        self.target.expect(self.target.memory.free(self.target.device, self.kind, self.handle), "memory.free")
 
 
 def _copy(target: Target, kind: int, size: int) -> Any:

@@ -1,4 +1,4 @@
-"""Philox 4x32-10 in NumPy, as Salmon, Moraes, Dror and Shaw published it (SC 2011): the judge of random bits."""
+"""Philox 4x32-10 in NumPy, as Salmon et al. published it in 2011: the judge of random bits."""
 
 from __future__ import annotations
 

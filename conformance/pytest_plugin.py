@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, settings in OPTIONS:
         # Another plugin may have an option of this name: then that one is read.
         try:
-            group.addoption(name, **settings)  # type: ignore[arg-type]
+            group.addoption(name, **settings)
         except ValueError:
             continue
 

@@ -46,13 +46,13 @@ def shrink(target: Target, failure: Failure) -> dict[str, Any] | None:
     steps: Sequence[Callable[[Trial], Iterator[Trial]]] = (_plainer_launch, _fewer_elements, _plainer_values)
     progress = True
     while progress and time.monotonic() < limit:
-        progress = any([_first(fails, step(smallest)) for step in steps])
+        progress = False
+        for step in steps:
+            progress |= _first(fails, step(smallest))
     return {
         "description": last.trial.describe(),
         "message": last.message,
-        "inputs": [
-            None if operand is None else _shown(operand.values) for operand in last.trial.inputs
-        ],
+        "inputs": [None if operand is None else _shown(operand.values) for operand in last.trial.inputs],
     }
 
 

@@ -16,10 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance.case import Failure, NotSupported
-
-from conformance.selection import UsageError
 import device_api.loading as loading
+from conformance.case import Failure, NotSupported
+from conformance.selection import UsageError
 from device_api.abi import constants
 from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, PluginNotFound
 from device_api.loading.host import HostServices

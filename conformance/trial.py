@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import device_api.dtypes as dtypes
 from conformance import compare
 from conformance.attributes import AttributeBlock
 from conformance.case import Failure
@@ -23,7 +24,6 @@ from conformance.layout import Placed, placed_input, placed_output
 from conformance.memory import DeviceBytes
 from conformance.oracle import Expected, expected
 from conformance.target import CallFailed, Claim, Target
-import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.opset.spec import OpSpec
 
@@ -44,7 +44,7 @@ _DL_CODES = {
 
 
 class Declined(Exception):
-    """The kernel says, by `supports` or by UNIMPLEMENTED from `prepare`, that it does not take these tensors."""
+    """The kernel says, by `supports` or UNIMPLEMENTED from `prepare`, that it does not take these tensors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +256,12 @@ class Launch:
 
 
 def tolerance_of(trial: Trial, want: Expected) -> float:
-    """In ulps: the op set's bound for the dtype, and what the length of a reduction adds. An op that gives real
-    numbers for complex ones is bound by the entry of the complex dtype."""
+    """In ulps: the op set's bound for the dtype, and what the length of a reduction adds. An op that gives
+    real numbers for complex ones is bound by the entry of the complex dtype."""
     name = want.dtype.name
-    complex_inputs = [o.values.dtype.name for o in trial.inputs if o is not None and o.values.dtype.kind == "c"]
+    complex_inputs = [
+        o.values.dtype.name for o in trial.inputs if o is not None and o.values.dtype.kind == "c"
+    ]
     if complex_inputs and want.dtype.kind == "f":
         name = complex_inputs[0]
     return trial.spec.ulp.get(name, 0.0) + want.extra_ulp
@@ -292,8 +294,8 @@ def run_trial(target: Target, trial: Trial) -> Outcome:
 
 
 def _undefined(trial: Trial, want: Expected) -> Array:
-    """Where a complex result may be anything. C99 recovers infinities that the plain formulas turn into NaN, and
-    correct libraries differ in it; so NaN is demanded only where an input is NaN in both parts."""
+    """Where a complex result may be anything. C99 recovers infinities that the plain formulas turn into NaN,
+    and correct libraries differ in it; so NaN is demanded only where an input is NaN in both parts."""
     undefined = np.isnan(want.values)
     for operand in trial.inputs:
         if operand is not None and operand.values.dtype.kind == "c":
@@ -304,13 +306,13 @@ def _undefined(trial: Trial, want: Expected) -> Array:
 def _flush_aware(
     trial: Trial, number: int, output: Array, rule: compare.Rule, comparison: compare.Comparison
 ) -> compare.Comparison:
-    """A device may read subnormal inputs as zero, which is poor and not wrong: then every wrong element counts
-    as flushed."""
-    flushed = [
-        None if operand is None else _without_subnormals(operand.values) for operand in trial.inputs
-    ]
+    """A device may read subnormal inputs as zero, which is poor and not wrong: then every wrong element
+    counts as flushed."""
+    flushed = [None if operand is None else _without_subnormals(operand.values) for operand in trial.inputs]
     changed = any(
-        operand is not None and values is not None and not np.array_equal(operand.values, values, equal_nan=True)
+        operand is not None
+        and values is not None
+        and not np.array_equal(operand.values, values, equal_nan=True)
         for operand, values in zip(trial.inputs, flushed, strict=True)
         if operand is not None and operand.values.dtype.name in compare.FORMATS
     )

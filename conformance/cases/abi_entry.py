@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,9 @@ def pure(target: Target, rng: np.random.Generator) -> None:
         request.host_major, request.host_minor = versions.HOST
         entry(request)
     after = _process_state()
-    for what, (old, new) in zip(("threads", "open files", "libraries"), zip(before, after, strict=True), strict=True):
+    for what, (old, new) in zip(
+        ("threads", "open files", "libraries"), zip(before, after, strict=True), strict=True
+    ):
         require(new <= old, f"the query changed the process's {what}: {', '.join(sorted(new - old))}")
     require(not printed, f"the query printed {bytes(printed[:200])!r}")
 
@@ -87,7 +90,7 @@ def _process_state() -> tuple[set[str], set[str], set[str]]:
     return threads, files, maps
 
 
-class _captured:  # noqa: N801 - reads like a statement where it is used
+class _captured:
     """Catches what C code writes to stdout and stderr."""
 
     def __enter__(self) -> bytearray:
@@ -104,10 +107,8 @@ class _captured:  # noqa: N801 - reads like a statement where it is used
         for number, saved in self._saved:
             os.dup2(saved, number)
             os.close(saved)
-        try:
+        with suppress(BlockingIOError):
             self._printed += os.read(self._read, 4096)
-        except BlockingIOError:
-            pass
         os.close(self._read)
 
 
@@ -215,5 +216,5 @@ def features(target: Target, rng: np.random.Generator) -> None:
         present = descriptor.get_interface(identifier, 1) != ffi.NULL
         require(
             present == bool(descriptor.features & bit),
-            f"the {interface} interface is {'present' if present else 'missing'}, its feature bit says otherwise",
+            f"the {interface} interface is {'there' if present else 'missing'}; its feature bit differs",
         )

@@ -52,7 +52,16 @@ def unknown(target: Target, rng: np.random.Generator) -> None:
     """Ids that nobody knows give NULL."""
     descriptor = raw.descriptor(target)
     known = _tables.INTERFACES["memory"][0]
-    strange = ["", "memory", "device_api", "device_api.", known.upper(), known + ".", known[:-1], "x" * 10_000]
+    strange = [
+        "",
+        "memory",
+        "device_api",
+        "device_api.",
+        known.upper(),
+        known + ".",
+        known[:-1],
+        "x" * 10_000,
+    ]
     for identifier in (*strange, "device_api.time_travel", "vendor.private", "\u00e9\u4e16"):
         answer = descriptor.get_interface(identifier.encode(), 1)
         require(answer == ffi.NULL, f"get_interface({identifier[:40]!r}) gave a table")

@@ -112,7 +112,10 @@ def process_exit(target: Target, rng: np.random.Generator) -> None:
     """A program that ends without shutdown ends with its own status, whichever way it ends."""
     for how, wanted in (("0", 0), ("7", 7), ("raise", 1)):
         child = subprocess.run(
-            [sys.executable, "-c", _EXIT, target.location.spec, how], capture_output=True, timeout=60, check=False
+            [sys.executable, "-c", _EXIT, target.location.spec, how],
+            capture_output=True,
+            timeout=60,
+            check=False,
         )
         require(
             child.returncode == wanted,

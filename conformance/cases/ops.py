@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+import device_api.dtypes as dtypes
 from conformance.case import Case, Failure, Measure, NotSupported
 from conformance.cases import (
     ops_claims,
@@ -28,7 +29,6 @@ from conformance.cases import (
 from conformance.cases.ops_common import Check, Group, Kernel, dtype_of
 from conformance.oracle import has_oracle
 from conformance.target import Claim, Target
-import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME, OPS
 from device_api.opset.spec import OpSpec
@@ -107,8 +107,7 @@ def _run(kernel: Kernel, group: Group, target: Target, rng: np.random.Generator)
         raise NotSupported(f"the kernel does not claim {' and '.join(missing)}")
     check = Check(target, kernel)
     group.body(check, rng)
-    measure = check.done() if group.name != "claim" else _must_have_run(check)
-    return measure
+    return check.done() if group.name != "claim" else _must_have_run(check)
 
 
 def _must_have_run(check: Check) -> Measure:
@@ -134,7 +133,9 @@ def _unclaimed(spec: OpSpec, prefix: str, codes: tuple[int, ...]) -> Case:
 
 def _unknown(name: str) -> Case:
     def unknown(target: Target, rng: np.random.Generator) -> None:
-        raise Failure(f"a kernel claims the op {name!r}, which is not in the op set: nothing will ever use it")
+        raise Failure(
+            f"a kernel claims the op {name!r}, which is not in the op set: nothing will ever use it"
+        )
 
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name) or "empty"
     return Case(f"ops.{plain}.unknown", unknown, "Claims name ops of the op set.")

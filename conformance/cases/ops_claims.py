@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
+import device_api.dtypes as dtypes
 from conformance.case import Case, Failure, require
 from conformance.cases.ops_common import Check, Group
 from conformance.target import Claim, Target
-import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME
 
@@ -67,7 +67,7 @@ def list_is_stable(target: Target, rng: np.random.Generator) -> None:
 
 
 def claims_are_well_formed(target: Target, rng: np.random.Generator) -> None:
-    """Sizes, flags and dtype sets hold only what the headers and the op set know; release goes with prepare."""
+    """Sizes, flags and dtype sets hold only what headers and op set know; release goes with prepare."""
     smallest = 104
     for claim in target.claims:
         where = f"kernel {claim.index} ({claim.op})"
@@ -104,12 +104,14 @@ def dtypes_are_held(target: Target, rng: np.random.Generator) -> None:
             names = ", ".join(dtypes.NAMES.get(code, str(code)) for code in beyond)
             require(
                 not beyond,
-                f"kernel {claim.index} ({claim.op}) claims {names}, which the device's properties do not list",
+                f"kernel {claim.index} ({claim.op}) claims {names}; the device's properties do not list it",
             )
 
 
 def _no_oracle(check: Check, rng: np.random.Generator) -> None:
-    raise Failure(f"no oracle: the suite cannot judge {check.kernel.spec.name!r}, so the claim stays unproved")
+    raise Failure(
+        f"no oracle: the suite cannot judge {check.kernel.spec.name!r}, so the claim stays unproved"
+    )
 
 
 NO_ORACLE = Group("no_oracle", _no_oracle, description="A claim that the suite cannot judge is not a pass.")

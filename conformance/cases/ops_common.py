@@ -1,4 +1,4 @@
-"""What the generated op cases share: a kernel with one choice of dtypes, and a check that runs trials on it."""
+"""What the generated op cases share: a kernel with one choice of dtypes, and a check that runs trials."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+import device_api.dtypes as dtypes
 from conformance import compare
 from conformance.case import Measure, NotSupported
 from conformance.target import Claim, Target
 from conformance.trial import Declined, Operand, Trial, TrialFailure, run_trial
-import device_api.dtypes as dtypes
 from device_api.abi import constants
 from device_api.opset.spec import OpSpec
 

@@ -67,7 +67,11 @@ def _launch(check: Check, rng: np.random.Generator, shapes: list[Shape], layout:
 
 def claim(check: Check, rng: np.random.Generator) -> None:
     """A small contiguous launch: what is claimed is there."""
-    _launch(check, rng, [(3, 4), (4, 5)] if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)))
+    _launch(
+        check,
+        rng,
+        [(3, 4), (4, 5)] if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)),
+    )
 
 
 def shapes(check: Check, rng: np.random.Generator) -> None:
@@ -83,8 +87,13 @@ def shapes(check: Check, rng: np.random.Generator) -> None:
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Inputs of every layout, with poison in the gaps."""
     for layout in STRIDED:
-        pair = [(3, 4), (4, 5)]
-        _launch(check, rng, pair if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)), layout)
+        pair: list[Shape] = [(3, 4), (4, 5)]
+        _launch(
+            check,
+            rng,
+            pair if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)),
+            layout,
+        )
 
 
 def values(check: Check, rng: np.random.Generator) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.case import require
 from conformance.cases.ops_common import (
     STRIDED,
     STRIDED_INPUTS,
@@ -17,7 +18,6 @@ from conformance.cases.ops_common import (
     group,
 )
 from conformance.cases.ops_elementwise import SHAPES, SIZES
-from conformance.case import require
 from conformance.inputs import random_values, special_values, spread
 from conformance.trial import Operand
 
@@ -27,9 +27,7 @@ from conformance.trial import Operand
 def _fill(check: Check, value: Any, shape: tuple[int, ...], layout: str = "contiguous") -> None:
     kernel = check.kernel
     attributes = {"value": value, "shape": shape, "dtype": kernel.dtype}
-    check.run(
-        kernel.trial(attributes=attributes, output_layout=layout, dtype=kernel.dtype, shape=shape)
-    )
+    check.run(kernel.trial(attributes=attributes, output_layout=layout, dtype=kernel.dtype, shape=shape))
 
 
 def fill_claim(check: Check, rng: np.random.Generator) -> None:
@@ -83,9 +81,9 @@ def iota_values(check: Check, rng: np.random.Generator) -> None:
     for start, step in ((0, 1), (5, -1), (-3, 7), (100, 100), (2, 0), (-(2**40), 2**33 + 1)):
         for size in (1, 2, 17, 65, 300):
             _iota(check, size, start, step)
-    for start, step in ((0.1, 0.3), (-2.5, 1e-3), (1e4, -0.7)):
-        if check.kernel.dtype.kind in "fV":
-            _iota(check, 1025, start, step)
+    if check.kernel.dtype.kind in "fV":
+        for first, width in ((0.1, 0.3), (-2.5, 1e-3), (1e4, -0.7)):
+            _iota(check, 1025, first, width)
     _iota(check, 33, 1, 2, "offset")
     if check.kernel.claim.has(STRIDED_OUTPUTS):
         for layout in ("stepped", "negative"):
@@ -173,7 +171,11 @@ def copy_layouts(check: Check, rng: np.random.Generator) -> None:
 def copy_large(check: Check, rng: np.random.Generator) -> None:
     """Transposes and plain copies at sizes where kernels tile and use several threads."""
     values = random_values(rng, "copy", check.kernel.dtype, (300, 257))
-    for left, right in (("contiguous", "contiguous"), ("transposed", "contiguous"), ("contiguous", "transposed")):
+    for left, right in (
+        ("contiguous", "contiguous"),
+        ("transposed", "contiguous"),
+        ("contiguous", "transposed"),
+    ):
         _copy(check, Operand(values, left), right)
 
 

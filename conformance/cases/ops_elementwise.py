@@ -91,7 +91,11 @@ def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequenc
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Inputs transposed, stepped, backwards, padded, alone and together, with poison in the gaps."""
     kernel = check.kernel
-    for shape, layout in [*itertools.product(((4, 5), (2, 3, 4)), STRIDED), ((33,), "stepped"), ((), "offset")]:
+    for shape, layout in [
+        *itertools.product(((4, 5), (2, 3, 4)), STRIDED),
+        ((33,), "stepped"),
+        ((), "offset"),
+    ]:
         inputs = operands(kernel, rng, shape)
         strided = [Operand(o.values, layout) for o in inputs]
         check.run(kernel.trial(*strided))
@@ -165,9 +169,7 @@ def same_input(check: Check, rng: np.random.Generator) -> None:
     kernel = check.kernel
     for shape in ((9,), (3, 5)):
         inputs = operands(kernel, rng, shape)
-        shared = [
-            inputs[-1] if o.values.dtype == inputs[-1].values.dtype else o for o in inputs
-        ]
+        shared = [inputs[-1] if o.values.dtype == inputs[-1].values.dtype else o for o in inputs]
         check.run(kernel.trial(*shared))
 
 

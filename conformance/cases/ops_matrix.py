@@ -25,7 +25,12 @@ SIZES = (1, 2, 3, 7, 8, 9, 16, 17, 33)
 
 
 def _trial(
-    check: Check, rng: np.random.Generator, batch: Shape, mkn: Shape, layouts: tuple[str, str], **options: object
+    check: Check,
+    rng: np.random.Generator,
+    batch: Shape,
+    mkn: Shape,
+    layouts: tuple[str, str],
+    **options: object,
 ) -> Trial:
     m, k, n = mkn
     kernel = check.kernel

@@ -121,7 +121,9 @@ def long(check: Check, rng: np.random.Generator) -> None:
     kernel = check.kernel
     values = _draw(check, rng, (LONG,))
     if kernel.spec.name.endswith("sum") and kernel.dtype.kind in "fcV":
-        values = np.abs(values.astype(np.float64)).astype(kernel.dtype) if kernel.dtype.kind != "c" else values
+        values = (
+            np.abs(values.astype(np.float64)).astype(kernel.dtype) if kernel.dtype.kind != "c" else values
+        )
     if kernel.spec.name.endswith("sum") and kernel.dtype.name == "float16":
         # The sum itself must stay below 65,504.
         values = (rng.random(LONG) * 2.0**-5).astype(np.float16)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.case import Failure
 from conformance.cases.ops_common import (
     DETERMINISTIC,
     IN_PLACE,
@@ -18,7 +19,6 @@ from conformance.cases.ops_common import (
     check_repeats,
     group,
 )
-from conformance.case import Failure
 from conformance.inputs import random_values, special_values
 from conformance.target import status_name
 from conformance.trial import Operand, Trial, launch_expecting
@@ -36,7 +36,11 @@ def _reductions(kernel: Kernel) -> tuple[int, ...]:
 
 
 def _trials(
-    check: Check, rng: np.random.Generator, sizes: tuple[int, int, int], layout: str = "contiguous", **options: Any
+    check: Check,
+    rng: np.random.Generator,
+    sizes: tuple[int, int, int],
+    layout: str = "contiguous",
+    **options: Any,
 ) -> list[Trial]:
     """The launches of one size: one for gather_rows, one per reduction for scatter_rows."""
     kernel = check.kernel

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+import device_api.dtypes as dtypes
 from conformance.case import case, require
 from conformance.target import CallFailed, Target
-import device_api.dtypes as dtypes
 from device_api.abi import constants
 
 

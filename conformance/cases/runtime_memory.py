@@ -14,7 +14,30 @@ from conformance.memory import Bytes, DeviceBytes, allocated
 from conformance.target import CallFailed, Target, status_name
 from device_api.abi import constants
 
-SIZES = (1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 63, 64, 65, 127, 255, 257, 1000, 4095, 4096, 4097, 65_537, 1_000_003)
+SIZES = (
+    1,
+    2,
+    3,
+    5,
+    7,
+    8,
+    15,
+    16,
+    17,
+    31,
+    63,
+    64,
+    65,
+    127,
+    255,
+    257,
+    1000,
+    4095,
+    4096,
+    4097,
+    65_537,
+    1_000_003,
+)
 OFFSETS = (0, 1, 2, 3, 7, 8, 13, 64, 100)
 
 
@@ -195,7 +218,9 @@ def out_of_memory(target: Target, rng: np.random.Generator) -> None:
         error = target.memory.allocate(target.device, constants.DA_MEMORY_DEVICE, size, out)
         code = _status(target, error, "memory.allocate")
         if code is None:
-            target.expect(target.memory.free(target.device, constants.DA_MEMORY_DEVICE, out[0]), "memory.free")
+            target.expect(
+                target.memory.free(target.device, constants.DA_MEMORY_DEVICE, out[0]), "memory.free"
+            )
         require(code is not None, f"an allocation of {size} bytes succeeds")
         require(
             code == constants.DA_STATUS_OUT_OF_MEMORY,
@@ -338,7 +363,11 @@ def peer(target: Target, rng: np.random.Generator) -> None:
             target.expect(error, "memory.allocate")
             handles.append(out[0])
         copy = ffi.new("da_copy *")
-        copy.struct_size, copy.bytes, copy.kind = ffi.sizeof("da_copy"), 1001, constants.DA_COPY_HOST_TO_DEVICE
+        copy.struct_size, copy.bytes, copy.kind = (
+            ffi.sizeof("da_copy"),
+            1001,
+            constants.DA_COPY_HOST_TO_DEVICE,
+        )
         copy.destination, copy.source = handles[0], ffi.from_buffer(data)
         target.expect(target.memory.copy(first, ffi.NULL, copy), "memory.copy")
         copy.kind, copy.destination, copy.source = constants.DA_COPY_PEER, handles[1], handles[0]

@@ -41,7 +41,7 @@ def known_answer(target: Target, rng: np.random.Generator) -> None:
 
 @case("runtime.random.streams")
 def streams(target: Target, rng: np.random.Generator) -> None:
-    """Seeds and offsets of all sizes, across the carry of the counter, at lengths that are no whole blocks."""
+    """Seeds and offsets of all sizes, across the counter's carry, at lengths that are no whole blocks."""
     seeds = (0, 1, 2**32 - 1, 2**32, 2**64 - 1, int(rng.integers(2**63)))
     offsets = (0, 1, 2**32 - 3, 2**32, 2**63, int(rng.integers(2**62)))
     for seed in seeds:
@@ -77,7 +77,9 @@ def offsets_in_memory(target: Target, rng: np.random.Generator) -> None:
     for start in (4, 8, 20, 64):
         for count in (0, 1, 6, 33):
             words = _bits(target, 5, 7, count, start)
-            require(np.array_equal(words, philox.stream(5, 7, count)), f"{count} words at byte {start} are wrong")
+            require(
+                np.array_equal(words, philox.stream(5, 7, count)), f"{count} words at byte {start} are wrong"
+            )
 
 
 @case("runtime.random.on_stream")

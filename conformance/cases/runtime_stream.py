@@ -158,19 +158,24 @@ def never_recorded(target: Target, rng: np.random.Generator) -> None:
 def orders_streams(target: Target, rng: np.random.Generator) -> None:
     """Work that waits for an event of another stream sees that stream's work."""
     streams, device = target.streams, target.device
-    with stream_of(target) as first, stream_of(target) as second, event_of(target) as event:
-        with allocated(target, 300_000) as source, allocated(target, 300_000) as copy:
-            for _ in range(10):
-                data = rng.integers(0, 256, 300_000).astype(np.uint8)
-                maker, taker = Queue(target, first), Queue(target, second)
-                maker.write(source, data)
-                target.expect(streams.event_record(device, event, first), "stream.event_record")
-                target.expect(streams.wait_event(device, second, event), "stream.wait_event")
-                taker.move(copy, source)
-                back = taker.read(copy)
-                _wait(target, second)
-                require(np.array_equal(back, data), "a stream that waited for an event read old bytes")
-                _wait(target, first)
+    with (
+        stream_of(target) as first,
+        stream_of(target) as second,
+        event_of(target) as event,
+        allocated(target, 300_000) as source,
+        allocated(target, 300_000) as copy,
+    ):
+        for _ in range(10):
+            data = rng.integers(0, 256, 300_000).astype(np.uint8)
+            maker, taker = Queue(target, first), Queue(target, second)
+            maker.write(source, data)
+            target.expect(streams.event_record(device, event, first), "stream.event_record")
+            target.expect(streams.wait_event(device, second, event), "stream.wait_event")
+            taker.move(copy, source)
+            back = taker.read(copy)
+            _wait(target, second)
+            require(np.array_equal(back, data), "a stream that waited for an event read old bytes")
+            _wait(target, first)
 
 
 @case("runtime.event.synchronize")

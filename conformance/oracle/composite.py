@@ -52,7 +52,13 @@ def gelu(call: Call) -> list[Expected]:
     if call.attributes["approximate"]:
         inner = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
         return [Expected(0.5 * wide * (1 + np.tanh(inner)), x.dtype, np.abs(wide))]
-    return [Expected(0.5 * wide * (1 + _erf(wide / np.sqrt(np.longdouble(2)).astype(wide.dtype))), x.dtype, np.abs(wide))]
+    return [
+        Expected(
+            0.5 * wide * (1 + _erf(wide / np.sqrt(np.longdouble(2)).astype(wide.dtype))),
+            x.dtype,
+            np.abs(wide),
+        )
+    ]
 
 
 @oracle("clip")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.oracle.precision import is_float, round_to, widen
+from conformance.oracle.precision import is_float, real_dtype, round_to, widen
 from conformance.oracle.registry import Array, Call, Expected, oracle
 
 INT64 = np.dtype(np.int64)
@@ -30,21 +30,17 @@ def convert(x: Array, dtype: np.dtype[Any]) -> Expected:
     if dtype == np.bool_:
         return Expected(_truth(x), dtype)
     if x.dtype.kind == "c" and dtype.kind == "c":
-        real, imaginary = (round_to(p, _part(dtype)) for p in (x.real, x.imag))
+        real, imaginary = (round_to(p, real_dtype(dtype)) for p in (x.real, x.imag))
         return Expected(real + 1j * imaginary, dtype)
     real = x.real if x.dtype.kind == "c" else x
     if dtype.kind in "iu":
         return Expected(_to_integer(real, dtype), dtype)
-    rounded = round_to(_as_extended(real), _part(dtype))
+    rounded = round_to(_as_extended(real), real_dtype(dtype))
     return Expected(rounded.astype(np.clongdouble) if dtype.kind == "c" else rounded, dtype, zero_sign=True)
 
 
 def _truth(x: Array) -> Array:
     return x if x.dtype == np.bool_ else (_as_extended(x) if x.dtype.kind != "c" else x) != 0
-
-
-def _part(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype({"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype))
 
 
 def _as_extended(x: Array) -> Array:

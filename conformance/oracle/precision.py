@@ -40,13 +40,14 @@ def widen(values: Array) -> Array:
 
 def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """float32 for complex64, float64 for complex128, else the dtype itself."""
-    return {"complex64": np.dtype(np.float32), "complex128": np.dtype(np.float64)}.get(dtype.name, dtype)
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
 def sign_bits(values: Array) -> Array:
     """The sign bit of each floating element, NaN included."""
     unsigned = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
-    return (unsigned >> np.array(values.dtype.itemsize * 8 - 1, unsigned.dtype)).astype(np.bool_)
+    signs: Array = (unsigned >> np.array(values.dtype.itemsize * 8 - 1, unsigned.dtype)).astype(np.bool_)
+    return signs
 
 
 def round_to(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -60,8 +61,9 @@ def round_to(values: Array, dtype: np.dtype[Any]) -> Array:
         unit = np.ldexp(np.longdouble(1), _exponents(wide, least) - precision + 1)
         rounded = np.rint(wide / unit) * unit
         too_large = np.abs(rounded) > greatest
-        rounded = np.where(too_large, np.copysign(np.longdouble(overflow), wide), rounded)
-        return rounded.astype(np.float32).astype(dtype)
+        clipped = np.where(too_large, np.copysign(np.longdouble(overflow), wide), rounded)
+        result: Array = clipped.astype(np.float32).astype(dtype)
+        return result
     form = FORMATS[dtype.name]
     unit = units(np.where(np.isfinite(wide), wide, 0), form)
     rounded = np.where(np.isfinite(wide), np.rint(wide / unit) * unit, wide)
@@ -71,4 +73,5 @@ def round_to(values: Array, dtype: np.dtype[Any]) -> Array:
 
 def _exponents(values: Array, least: int) -> Array:
     _, exponent = np.frexp(np.where(np.isfinite(values), values, 0))
-    return np.maximum(exponent - 1, least)
+    exponents: Array = np.maximum(exponent - 1, least)
+    return exponents

@@ -71,7 +71,7 @@ def write_json(report: dict[str, Any], path: Path) -> None:
 
 
 def op_and_dtype(name: str) -> tuple[str, str] | None:
-    """"ops.add.float32.shapes" is about ("add", "float32")."""
+    """ "ops.add.float32.shapes" is about ("add", "float32")."""
     level, *rest = name.split(".")
     return (rest[0], rest[1]) if level == "ops" and len(rest) >= 2 else None
 

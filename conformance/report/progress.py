@@ -37,6 +37,8 @@ def make_progress(
             bad += result.status in BAD
             bar.update(task, advance=1, bad=bad)
             if result.status in BAD:
-                bar.console.print(f"{result.status} {result.name}: {result.message}", markup=False, style="red")
+                bar.console.print(
+                    f"{result.status} {result.name}: {result.message}", markup=False, style="red"
+                )
 
         yield advance

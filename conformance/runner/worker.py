@@ -77,10 +77,10 @@ def save_inputs(folder: str, case: Case, seed: int, failure: Failure) -> str:
         return ""
     path = Path(folder) / f"{case.name}.seed{seed}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, value in failure.inputs.items():
         array = np.asarray(value)
-        # NumPy's file format does not know the small float types: they are kept as bytes under a telling name.
+        # NumPy's file format does not know the small float types: they are kept as integers, by name.
         if array.dtype.kind == "V":
             name, array = f"{name}__{array.dtype.name}", array.view(f"u{array.dtype.itemsize}")
         arrays[name] = array
