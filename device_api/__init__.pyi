@@ -8,6 +8,7 @@ from device_api._core import clear_plans as clear_plans
 from device_api.autograd import backward as backward
 from device_api.autograd import enable_grad as enable_grad
 from device_api.autograd import grad as grad
+from device_api.autograd import gradcheck as gradcheck
 from device_api.autograd import is_grad_enabled as is_grad_enabled
 from device_api.autograd import no_grad as no_grad
 from device_api.errors import AbiMismatch as AbiMismatch
@@ -51,25 +52,25 @@ from device_api.runtime import *
 from device_api.tensor.constants import *
 from device_api.tensor.conversion import asarray as asarray
 from device_api.tensor.conversion import to_device as to_device
-from device_api.tensor.creation import arange as arange  # type: ignore[assignment]
-from device_api.tensor.creation import empty as empty  # type: ignore[assignment]
-from device_api.tensor.creation import empty_like as empty_like  # type: ignore[assignment]
-from device_api.tensor.creation import eye as eye  # type: ignore[assignment]
-from device_api.tensor.creation import full as full  # type: ignore[assignment]
-from device_api.tensor.creation import full_like as full_like  # type: ignore[assignment]
-from device_api.tensor.creation import linspace as linspace  # type: ignore[assignment]
-from device_api.tensor.creation import ones as ones  # type: ignore[assignment]
-from device_api.tensor.creation import ones_like as ones_like  # type: ignore[assignment]
-from device_api.tensor.creation import zeros as zeros  # type: ignore[assignment]
-from device_api.tensor.creation import zeros_like as zeros_like  # type: ignore[assignment]
+from device_api.tensor.creation import arange as arange
+from device_api.tensor.creation import empty as empty
+from device_api.tensor.creation import empty_like as empty_like
+from device_api.tensor.creation import eye as eye
+from device_api.tensor.creation import full as full
+from device_api.tensor.creation import full_like as full_like
+from device_api.tensor.creation import linspace as linspace
+from device_api.tensor.creation import ones as ones
+from device_api.tensor.creation import ones_like as ones_like
+from device_api.tensor.creation import zeros as zeros
+from device_api.tensor.creation import zeros_like as zeros_like
 from device_api.tensor.dynamic import count_nonzero as count_nonzero
 from device_api.tensor.dynamic import nonzero as nonzero
-from device_api.tensor.random import bernoulli as bernoulli  # type: ignore[assignment]
-from device_api.tensor.random import exponential as exponential  # type: ignore[assignment]
-from device_api.tensor.random import normal as normal  # type: ignore[assignment]
-from device_api.tensor.random import permutation as permutation  # type: ignore[assignment]
-from device_api.tensor.random import randint as randint  # type: ignore[assignment]
-from device_api.tensor.random import uniform as uniform  # type: ignore[assignment]
+from device_api.tensor.random import bernoulli as bernoulli
+from device_api.tensor.random import exponential as exponential
+from device_api.tensor.random import normal as normal
+from device_api.tensor.random import permutation as permutation
+from device_api.tensor.random import randint as randint
+from device_api.tensor.random import uniform as uniform
 
 __version__: str
 __array_api_version__: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 _BY_MODULE = {
     "device_api._core": "Device Tensor cache_info clear_plans",
-    "device_api.autograd": "backward enable_grad grad is_grad_enabled no_grad",
+    "device_api.autograd": "backward enable_grad grad gradcheck is_grad_enabled no_grad",
     "device_api.errors": (
         "AbiMismatch AttributeValueError AxisError DTypeError DeviceApiError DeviceError DeviceLost"
         " DeviceMismatch DeviceOutOfMemory DeviceTimeout DeviceUnavailable DuplicateDeviceType"

@@ -7,6 +7,7 @@ dtype. This module is the bridge between the two. It knows nothing of tensors, d
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
@@ -117,6 +118,7 @@ def names(codes: frozenset[int]) -> list[str]:
     return [NAMES[each] for each in sorted(codes)]
 
 
+@cache
 def from_mask(mask: int) -> frozenset[int]:
     """The codes of a set written as `DA_DTYPE_BIT`s; bits that are no element type are left out."""
     return frozenset(each for each in NAMES if mask >> each & 1)

@@ -37,7 +37,7 @@ VARIABLES: dict[str, Variable] = {
         Variable("DEVICE_API_PLUGINS_DENY", "select", "globs: no plugin with such a name or device type"),
         Variable("DEVICE_API_SAFE_MODE", "select", "1: only the built-in CPU plugin"),
         Variable("DEVICE_API_FALLBACK", "select", "error, warn or allow: running an op on the CPU instead"),
-        Variable("DEVICE_API_FALLBACK_DENY", "select", "names of ops that run on the CPU though the device has them"),
+        Variable("DEVICE_API_FALLBACK_DENY", "select", "ops that run on the CPU though the device has them"),
         Variable("DEVICE_API_TRUST", "select", "strict, warn or off: checks of owner and mode of libraries"),
         Variable("DEVICE_API_CPU_THREADS", "select", "number of threads of the built-in CPU plugin"),
         Variable("DEVICE_API_LOG", "debug", "debug, info, warning or error: what the package logs"),

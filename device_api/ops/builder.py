@@ -227,7 +227,7 @@ class Builder:
         arguments: list[Any] = list(refs[: len(fixed)])
         if len(fixed) < len(spec.inputs):
             arguments.append(tuple(refs[len(fixed) :]))
-        rule: Callable[..., Any] = DECOMPOSE[spec.name]  # type: ignore[assignment]
+        rule: Callable[..., Any] = DECOMPOSE[spec.name]
         made = rule(self, *arguments, **attributes)
         if made is NotImplemented:
             return None

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device_api import _core, dtypes
-from device_api.errors import DTypeError, ShapeError
+from device_api.errors import DTypeError, GradientError, ShapeError
 from device_api.ops import _functions as F
 from device_api.ops._table import BY_NAME
 from device_api.ops.promotion import result_dtype
@@ -161,13 +161,21 @@ def tolist(tensor: _core.Tensor) -> Any:
 def to_device(tensor: _core.Tensor, device: DeviceLike, /, *, stream: Any = None) -> _core.Tensor:
     """The tensor on another device; itself when it is there already.
 
-    `stream` must be None: copies are ordered after the work that made the tensor.
+    `stream` must be None: copies are ordered after the work that made the tensor. Moving is not recorded:
+    `GradientError` for a tensor that requires a gradient.
     """
     if stream is not None:
         raise ValueError("to_device takes no stream: the copy is ordered after the work that made the tensor")
     target = open_device(device)
     if tensor.device == target:
         return tensor
+    if tensor.requires_grad and _core.grad_enabled():
+        raise GradientError(
+            "moving a tensor to another device is not recorded",
+            subject=f"{tensor.device} to {target}",
+            why="the tensor requires a gradient, which would be lost",
+            remedy="Move tensor.detach(), or move inside no_grad().",
+        )
     check_held(target, tensor.dtype_code)
     packed = contiguous(tensor)
     moved = _core.empty(target, packed.dtype_code, packed.shape)

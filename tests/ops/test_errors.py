@@ -131,3 +131,14 @@ def test_a_memory_limit_is_kept_and_can_be_lifted() -> None:
     assert da.zeros((1 << 10,), device=device).size == 1 << 10
     da.set_memory_limit(0, device)
     assert da.zeros((1 << 20,), device=device).size == 1 << 20
+
+
+def test_moving_never_loses_a_gradient_silently() -> None:
+    other = masked(Mask())
+    weight = x()
+    weight.requires_grad = True
+    with pytest.raises(da.GradientError, match=r"detach\(\)"):
+        weight.to_device(other)
+    with da.no_grad():
+        assert weight.to_device(other).device == other
+    assert weight.detach().to_device(other).to_device("cpu").tolist() == X.tolist()
