@@ -55,9 +55,9 @@ from device_api.tensor.conversion import to_device as to_device
 from device_api.tensor.creation import arange as arange
 from device_api.tensor.creation import empty as empty
 from device_api.tensor.creation import empty_like as empty_like
-from device_api.tensor.creation import eye as eye
-from device_api.tensor.creation import full as full
-from device_api.tensor.creation import full_like as full_like
+from device_api.tensor.creation import eye as eye  # type: ignore[assignment]
+from device_api.tensor.creation import full as full  # type: ignore[assignment]
+from device_api.tensor.creation import full_like as full_like  # type: ignore[assignment]
 from device_api.tensor.creation import linspace as linspace
 from device_api.tensor.creation import ones as ones
 from device_api.tensor.creation import ones_like as ones_like
