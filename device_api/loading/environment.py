@@ -40,6 +40,8 @@ VARIABLES: dict[str, Variable] = {
         Variable("DEVICE_API_FALLBACK_DENY", "select", "ops that run on the CPU though the device has them"),
         Variable("DEVICE_API_TRUST", "select", "strict, warn or off: checks of owner and mode of libraries"),
         Variable("DEVICE_API_CPU_THREADS", "select", "number of threads of the built-in CPU plugin"),
+        Variable("DEVICE_API_LAYERS", "path", "layers over every plugin, such as validate,trace"),
+        Variable("DEVICE_API_FAULT", "debug", "what the fault layer does, as slot:number:action"),
         Variable("DEVICE_API_LOG", "debug", "debug, info, warning or error: what the package logs"),
     )
 }

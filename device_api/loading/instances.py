@@ -11,16 +11,20 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 
 from device_api.errors import PluginLoadError
+from device_api.loading import environment
 from device_api.loading import library as libraries
 from device_api.loading.negotiate import negotiate
 from device_api.loading.plugin import Plugin
 from device_api.loading.records import Identity, identity_of
 
 SHUTDOWN_SECONDS = 5.0
+_LAYERS = "device_api.layers.selection"
 
 _log = logging.getLogger("device_api.loading")
 _lock = threading.Lock()  # guards the dictionaries; never held while a plugin's code runs
@@ -74,7 +78,7 @@ def open_library(path: str | os.PathLike[str]) -> Plugin:
             return known
         handle = libraries.open_now(file)
         try:
-            plugin = Plugin(negotiate(file, handle))
+            plugin = _interposed(Plugin(negotiate(file, handle)))
         except BaseException:
             libraries.close(handle)
             raise
@@ -82,6 +86,17 @@ def open_library(path: str | os.PathLike[str]) -> Plugin:
         with _lock:
             _plugins[identity] = plugin
         return plugin
+
+
+def _interposed(plugin: Plugin) -> Plugin:
+    """The plugin under the layers that the environment or the program asks for.
+
+    Layers stand above loading. They are imported here, by name, only when they are asked for.
+    """
+    if environment.read("DEVICE_API_LAYERS") is None and _LAYERS not in sys.modules:
+        return plugin
+    layered: Plugin = import_module(_LAYERS).interpose(plugin)
+    return layered
 
 
 def opened() -> tuple[Plugin, ...]:
