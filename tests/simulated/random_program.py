@@ -1,7 +1,7 @@
 """A random program of ops, views, writes and copies over several devices, each step also done on the CPU.
 
 Run as `random_program.py SEED STEPS [THREADS]`; it ends with 0 when every tensor that was read had the CPU's
-bits. The steps depend on the seed alone, so a failure repeats. The caller's environment configures the plugin.
+bits. The steps depend on the seed alone, so a failure repeats. The environment configures the plugin.
 """
 
 from __future__ import annotations
