@@ -77,8 +77,19 @@ cdef bint _same_attribute(object a, object b) except -1:
     return PyObject_RichCompareBool(a, b, Py_EQ)
 
 
-cdef PyObject *_find(uint64_t hash, const uint64_t *words, size_t count, tuple attributes) except? NULL:
+cdef inline PyObject *_find(uint64_t hash, const uint64_t *words, size_t count, tuple attributes) except? NULL:
     """The cached program of a key (borrowed), or NULL without an exception."""
+    cdef size_t position = _plans.first_position(hash)
+    cdef ce.PlanEntry *entry = _plans.find(hash, words, count, &position)
+    if entry != NULL and entry.attributes == <void *> attributes:
+        return <PyObject *> entry.program
+    if entry == NULL:
+        return NULL
+    return _search(hash, words, count, attributes)
+
+
+cdef PyObject *_search(uint64_t hash, const uint64_t *words, size_t count, tuple attributes) except? NULL:
+    """The same where attributes have to be compared one by one."""
     cdef size_t position = _plans.first_position(hash)
     cdef uint64_t generation = _plans.generation()
     cdef ce.PlanEntry *entry
@@ -87,8 +98,6 @@ cdef PyObject *_find(uint64_t hash, const uint64_t *words, size_t count, tuple a
         entry = _plans.find(hash, words, count, &position)
         if entry == NULL:
             return NULL
-        if entry.attributes == <void *> attributes:
-            return <PyObject *> entry.program
         stored = <object> <PyObject *> entry.attributes
         if _same_attribute(stored, attributes):
             if generation == _plans.generation():
@@ -186,10 +195,9 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
     """Runs one call. NotImplemented only when the coerce hook says so."""
     global _hits, _misses
     cdef uint64_t inline_words[INLINE_WORDS]
-    cdef vector[uint64_t] many_words
-    cdef uint64_t *words = inline_words
     cdef const ce.TensorState *inline_states[INLINE_WORDS]
-    cdef vector[const ce.TensorState *] many_states
+    cdef vector[uint64_t] many  # words, then states, of calls with more operands
+    cdef uint64_t *words = inline_words
     cdef const ce.TensorState **states = inline_states
     cdef size_t word_count = 2 + count + out_count * 2 + (out_count * count + 31) // 32
     cdef size_t i
@@ -201,10 +209,9 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
     cdef PyObject *found
     cdef Program program
     if word_count > INLINE_WORDS:
-        many_words.resize(word_count)
-        words = many_words.data()
-        many_states.resize(word_count)
-        states = many_states.data()
+        many.resize(word_count * 2)
+        words = many.data()
+        states = <const ce.TensorState **> (words + word_count)
     for i in range(count):
         given = inputs[i]
         if _type(given) == <PyObject *> Tensor:

@@ -41,7 +41,8 @@ typedef struct da_kernel_context {
   uint64_t random_seed; /* Philox 4x32-10 key and counter for ops that draw random numbers */
   uint64_t random_offset;
   void *host_context; /* first argument of the functions below */
-  /* Memory that lives until the stream has passed this launch, from the host's caching allocator.
+  /* Memory that lives until the stream has passed this launch, from the host's caching allocator. Its error
+   * belongs to the host: a kernel returns it as it is, and neither reads nor destroys it.
    * [mandatory] [sync: launch] [order: stream] [owner: host] [zero: ok] */
   da_error *(*scratch)(void *host_context, uint64_t bytes, void **out_handle, uint64_t *out_offset);
 } da_kernel_context;
