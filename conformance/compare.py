@@ -97,7 +97,9 @@ def finite_or_text(number: float) -> float | str:
 def units(scale: Array, form: FloatFormat) -> Array:
     """The size of one unit in the last place of numbers as large as `scale` (finite, any sign)."""
     _, exponent = np.frexp(np.abs(scale))
-    exponent = np.clip(exponent - 1, form.least_exponent, form.greatest_exponent)
+    # Zero has no exponent of its own; its neighbours are the least subnormal numbers.
+    exponent = np.where(scale == 0, form.least_exponent, exponent - 1)
+    exponent = np.clip(exponent, form.least_exponent, form.greatest_exponent)
     unit: Array = np.ldexp(np.ones_like(scale), exponent - form.precision + 1)
     return unit
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,10 @@ def oracle(*names: str) -> Callable[[Oracle], Oracle]:
     return register
 
 
+@cache
 def _load() -> dict[str, Oracle]:
-    if not _ORACLES:
-        for family in _FAMILIES:
-            importlib.import_module(f"conformance.oracle.{family}")
+    for family in _FAMILIES:
+        importlib.import_module(f"conformance.oracle.{family}")
     return _ORACLES
 
 

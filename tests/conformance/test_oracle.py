@@ -1,0 +1,116 @@
+"""The oracle against independent sources: published answers, ml_dtypes, exact integers, rational numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import philox
+from conformance.cases.ops_claims import FAMILIES
+from conformance.oracle import NoOracle, expected, has_oracle
+from conformance.oracle.binary import integer_power
+from conformance.oracle.precision import round_to
+from device_api.ops._table import BY_NAME, OPS
+
+NARROW = [
+    np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+]
+
+
+def ask(op: str, *inputs: Any, **attributes: Any) -> Any:
+    return expected(BY_NAME[op], inputs, attributes)[0].values
+
+
+@pytest.mark.parametrize(("counter", "key", "answer"), philox.KNOWN_ANSWERS)
+def test_philox_gives_the_published_answers(counter: Any, key: Any, answer: Any) -> None:
+    words = philox.philox(np.array([counter], np.uint64), key)
+    assert tuple(int(word) for word in words[0]) == answer
+
+
+def test_a_philox_stream_is_cut_anywhere() -> None:
+    whole = philox.stream(3, 2**32 - 2, 40)
+    assert np.array_equal(philox.stream(3, 2**32 - 1, 36), whole[4:])
+    assert np.array_equal(philox.stream(3, 2**32 - 2, 7), whole[:7])
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_rounding_agrees_with_ml_dtypes(dtype: np.dtype[Any]) -> None:
+    rng = np.random.default_rng(0)
+    values = (rng.normal(size=20_000) * np.exp2(rng.integers(-30, 20, 20_000))).astype(np.float32)
+    with np.errstate(all="ignore"):
+        theirs = values.astype(dtype).astype(np.float32)
+        ours = round_to(values, dtype).astype(np.float32)
+    assert np.array_equal(ours, theirs, equal_nan=True)
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_rounding_of_integers_is_to_nearest_even(number: int) -> None:
+    rounded = int(round_to(np.array([number], np.int64), np.dtype(np.float32))[0])
+    assert rounded == int(np.float32(Fraction(number))) or abs(number) > 2**53
+    error = abs(Fraction(rounded) - number)
+    step = Fraction(2) ** max(abs(number).bit_length() - 24, 0)
+    assert error <= step / 2
+
+
+@given(st.integers(-128, 127), st.integers(-128, 127))
+def test_integer_powers_wrap_as_python_says(base: int, exponent: int) -> None:
+    (got,) = integer_power(np.array([base], np.int8), np.array([exponent], np.int8))
+    if exponent >= 0:
+        assert int(got) == (pow(base, exponent) + 128) % 256 - 128
+    else:
+        assert int(got) == {1: 1, -1: 1 if exponent % 2 == 0 else -1}.get(base, 0)
+
+
+def test_casts_follow_the_op_set() -> None:
+    def cast(values: Any, source: Any, target: Any) -> list[Any]:
+        (want,) = expected(BY_NAME["copy"], [np.array(values, source)], {}, np.dtype(target))
+        return list(want.values.tolist())
+
+    assert cast([np.nan, 1e10, -1e10, 2.9, -2.9], np.float32, np.int8) == [0, 127, -128, 2, -2]
+    assert cast([300, -1], np.int32, np.uint8) == [44, 255]
+    assert cast([np.nan, 0.0, -0.0, 0.5], np.float32, np.bool_) == [True, False, False, True]
+    assert cast([3 + 4j], np.complex64, np.float32) == [3.0]
+    assert cast([2**63 - 1], np.int64, np.float64) == [float(2**63)]
+
+
+def test_sorting_is_stable_with_nan_last_both_ways() -> None:
+    values = np.array([1.0, np.nan, 0.0, -0.0, 1.0], np.float32)
+    assert ask("argsort_last", values, descending=False).tolist() == [2, 3, 0, 4, 1]
+    assert ask("argsort_last", values, descending=True).tolist() == [0, 4, 2, 3, 1]
+
+
+def test_shifts_beyond_the_width_have_a_value() -> None:
+    values, counts = np.array([1, -8, -8], np.int8), np.array([8, -1, 9], np.int8)
+    assert ask("bitwise_left_shift", values, counts).tolist() == [0, 0, 0]
+    assert ask("bitwise_right_shift", values, counts).tolist() == [0, -1, -1]
+
+
+def test_scatter_applies_updates_in_order() -> None:
+    x, index = np.zeros((2, 1), np.int8), np.array([1, 1], np.int64)
+    updates = np.array([[100], [100]], np.int8)
+    assert ask("scatter_rows", x, index, updates, reduction=1).tolist() == [[0], [100]]
+    assert ask("scatter_rows", x, index, updates, reduction=2).tolist() == [[0], [-56]]
+
+
+def test_every_primitive_has_an_oracle() -> None:
+    assert [spec.name for spec in OPS if spec.level == "primitive" and not has_oracle(spec.name)] == []
+
+
+def test_an_op_without_oracle_is_refused() -> None:
+    with pytest.raises(NoOracle, match="adam_step"):
+        expected(BY_NAME["adam_step"], [], {})
+
+
+def test_every_op_of_a_mandatory_family_is_a_primitive() -> None:
+    assert all(BY_NAME[op].level == "primitive" for ops in FAMILIES.values() for op in ops)
+
+
+def test_float64_is_judged_with_more_than_its_own_precision() -> None:
+    assert ask("exp", np.array([1.0])).dtype == np.longdouble
+    assert ask("exp", np.array([1.0], np.float32)).dtype == np.float64
