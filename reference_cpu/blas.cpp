@@ -2,7 +2,11 @@
 #include "blas.hpp"
 
 #include <dlfcn.h>
+#if defined(__linux__)
+#include <link.h>
+#endif
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -23,14 +27,32 @@ std::string plugin_folder() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+// The site-packages folders among the paths of what this process has loaded, each once.
+std::vector<std::string> package_folders() {
+  std::vector<std::string> folders;
+#if defined(__linux__)
+  const auto visit = [](dl_phdr_info *object, size_t, void *context) {
+    auto &found = *static_cast<std::vector<std::string> *>(context);
+    const std::string path = object->dlpi_name == nullptr ? "" : object->dlpi_name;
+    const std::string name = "/site-packages/";
+    const size_t place = path.find(name);
+    if (place == std::string::npos) return 0;
+    const std::string folder = path.substr(0, place + name.size());
+    if (std::find(found.begin(), found.end(), folder) == found.end()) found.push_back(folder);
+    return 0;
+  };
+  dl_iterate_phdr(visit, &folders);
+#endif
+  return folders;
+}
+
 std::vector<std::string> candidates() {
   const char *chosen = std::getenv("DEVICE_API_CPU_BLAS");
   if (chosen != nullptr && *chosen != '\0') return {chosen};
-  std::vector<std::string> paths = {plugin_folder() + "/../scipy_openblas32/lib/" + kLibrary};
-#if defined(REFERENCE_CPU_BLAS_FOLDER)
-  paths.push_back(std::string(REFERENCE_CPU_BLAS_FOLDER "/") + kLibrary);
-#endif
-  return paths;
+  std::vector<std::string> folders = package_folders();
+  folders.insert(folders.begin(), plugin_folder() + "/../");
+  for (std::string &folder : folders) folder += std::string("scipy_openblas32/lib/") + kLibrary;
+  return folders;
 }
 
 bool resolve(void *library, Blas &table) {

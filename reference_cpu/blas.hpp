@@ -1,7 +1,8 @@
 // OpenBLAS, found at run time. The plugin is not linked with it: `libscipy_openblas.so` (the scipy-openblas32
 // wheel) is opened at the first large matrix product. It is looked for at DEVICE_API_CPU_BLAS (a path), else
-// beside this plugin in ../scipy_openblas32/lib, else where the build found it. Without it the plugin's own
-// loops do the work, more slowly, and the host's log says so once.
+// beside this plugin in ../scipy_openblas32/lib, else in the site-packages that this process has loaded other
+// extension modules from, which serves a plugin used from its source tree. Without it the plugin's own loops
+// do the work, more slowly, and the host's log says so once.
 #ifndef REFERENCE_CPU_BLAS_HPP
 #define REFERENCE_CPU_BLAS_HPP
 

@@ -31,6 +31,16 @@ da_error *out_of_memory_error() noexcept;
 
 extern const da_error_interface error_interface;
 
+// The attributes of an op, as its own header sees them.
+template <class Attributes>
+const Attributes &attributes_of(const void *given) {
+  const Attributes *attributes = static_cast<const Attributes *>(given);
+  if (attributes == nullptr || attributes->struct_size < sizeof(Attributes)) {
+    throw Failure(DA_STATUS_INVALID_ARGUMENT, "the attributes are absent, or their struct_size is too small");
+  }
+  return *attributes;
+}
+
 // Runs `body` and turns whatever it throws into an error that names `entry`.
 template <class Body>
 da_error *guarded(const char *entry, Body &&body) noexcept {

@@ -3,6 +3,7 @@
 
 #include "device_api/ops.h"
 #include "elementwise.hpp"
+#include "error.hpp"
 #include "families.hpp"
 #include "pool.hpp"
 #include "types.hpp"
@@ -46,7 +47,7 @@ class ContiguousFill final : public Plan {
 
   void run(const da_tensor *const *, const da_tensor *const *outputs, const void *attributes) const override {
     char *to = address(outputs[0]);
-    const void *value = static_cast<const da_attributes_fill *>(attributes)->value;
+    const void *value = attributes_of<da_attributes_fill>(attributes).value;
     if (count_ <= kPiece) return fill_items(width_, to, value, count_);
     parallel_for(count_, kPiece, [&](int64_t begin, int64_t end) {
       fill_items(width_, to + begin * width_, value, end - begin);
@@ -70,7 +71,7 @@ class StridedFill final : public Plan {
 
   void run(const da_tensor *const *, const da_tensor *const *outputs, const void *attributes) const override {
     uint64_t value[2];
-    std::memcpy(value, static_cast<const da_attributes_fill *>(attributes)->value, sizeof(value));
+    std::memcpy(value, attributes_of<da_attributes_fill>(attributes).value, sizeof(value));
     da_tensor source{};
     source.dl.data = value;
     const da_tensor *inputs[] = {&source};
@@ -135,7 +136,7 @@ class IotaPlan final : public Plan {
         stride_(request.out().dl.strides[0] * item_size(request.out().dtype)) {}
 
   void run(const da_tensor *const *, const da_tensor *const *outputs, const void *attributes) const override {
-    const da_attributes_iota &start = *static_cast<const da_attributes_iota *>(attributes);
+    const da_attributes_iota &start = attributes_of<da_attributes_iota>(attributes);
     parallel_for(count_, kPiece,
                  [&](int64_t begin, int64_t end) { loop_(address(outputs[0]), stride_, begin, end, start); });
   }

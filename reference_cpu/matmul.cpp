@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kOwnWork = 24 * 24 * 24;   // m n k up to which the plugin's own loops are faster than BLAS
 constexpr int64_t kParallel = 64 * 64 * 64;  // work from which threads pay
-constexpr int64_t kTileRows = 256;  // a tile of C for BLAS; fixed, so that bits never depend on threads
+constexpr int64_t kTileRows = 256;           // the largest tile of C for BLAS
 constexpr int64_t kTileColumns = 512;
 
 using Gemm = void (*)(int64_t m, int64_t n, int64_t k, const Matrix &a, const Matrix &b, const Matrix &c);
@@ -107,7 +107,9 @@ class Packed {
 
 template <class T>
 void own_tile(int64_t m, int64_t n, int64_t k, const Matrix &a, const Matrix &b, const Matrix &c) {
-  if (b.column == 1) return own_gemm<T>(m, n, k, a, b, c);
+  // Rows far apart are brought together when they are read often enough.
+  const bool near = m < 16 || b.row * static_cast<int64_t>(sizeof(T)) <= 1024;
+  if (b.column == 1 && near) return own_gemm<T>(m, n, k, a, b, c);
   const Packed packed(sizeof(T), k, n, b);
   own_gemm<T>(m, n, k, a, packed.matrix(), c);
 }
@@ -121,7 +123,8 @@ template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, const Matrix &a, const Matrix &b, const Matrix &c) {
   if (m * n * k <= kOwnWork) return own_tile<T>(m, n, k, a, b, c);
   const bool has_blas = kHasBlas<T> && k <= INT_MAX && c.row <= INT_MAX && blas() != nullptr;
-  const int64_t tile_rows = has_blas ? kTileRows : 64, tile_columns = has_blas ? kTileColumns : 64;
+  const int64_t tile_rows = has_blas ? std::clamp<int64_t>((m / 4 + 15) / 16 * 16, 64, kTileRows) : 64;
+  const int64_t tile_columns = has_blas ? kTileColumns : 64;
   const int64_t down = (m + tile_rows - 1) / tile_rows, across = (n + tile_columns - 1) / tile_columns;
   const int64_t grain = m * n * k < kParallel ? down * across : 1;
   Layout la{}, lb{};

@@ -9,9 +9,8 @@
 
 namespace reference_cpu {
 
-constexpr int64_t kValueBytes = 32;   // room for one partial result
-constexpr int64_t kColumnTile = 128;  // columns that one call of `columns` reduces
-constexpr int64_t kColumnBytes = 32;  // room for the partial result of one column
+constexpr int64_t kValueBytes = 32;    // room for one partial result
+constexpr int64_t kColumnTile = 2048;  // columns that one call of `columns` reduces
 
 struct Reducer {
   void (*start)(char *value);

@@ -155,21 +155,34 @@ void start_place(char *value) {
   write(value, Place<T>{Op::template worst<T>(), -1});
 }
 
+// The first place of `value`, or of a NaN when that is one; it is there.
+template <class T>
+REFERENCE_CPU_CLONES int64_t find(const char *x, int64_t n, T value) {
+  constexpr int64_t kBlock = 64;
+  const Cell<T> *cell = reinterpret_cast<const Cell<T> *>(x);
+  const bool nan = is_nan(value);
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    uint8_t here = 0;
+    for (int64_t j = 0; j < kBlock; ++j) {
+      const T item = cell[i + j].get();
+      here |= static_cast<uint8_t>((item == value) | ((item != item) & nan));
+    }
+    if (here != 0) break;
+  }
+  while (nan ? !is_nan(cell[i].get()) : cell[i].get() != value) ++i;
+  return i;
+}
+
 template <class Op, class T>
 void chunk_place(char *value, const char *x, int64_t n, int64_t first) {
-  Place<T> place = read<Place<T>>(value);
+  const Place<T> place = read<Place<T>>(value);
   char best_bytes[sizeof(T)];
   start<Op, T>(best_bytes);
   chunk<Op, T>(best_bytes, x, n, first);
   const T best = read<T>(best_bytes);
   if (place.index >= 0 && !beats<Op>(best, place.best)) return;
-  int64_t i = 0;
-  if (is_nan(best)) {
-    while (!is_nan(read<T>(x + i * static_cast<int64_t>(sizeof(T))))) ++i;
-  } else {
-    while (read<T>(x + i * static_cast<int64_t>(sizeof(T))) != best) ++i;
-  }
-  write(value, Place<T>{best, first + i});
+  write(value, Place<T>{best, first + find(x, n, best)});
 }
 
 template <class Op, class T>

@@ -145,7 +145,7 @@ class ScatterPlan final : public Plan {
   // One thread, because the order of updates to one row decides the result.
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs,
            const void *attributes) const override {
-    const int64_t reduction = static_cast<const da_attributes_scatter_rows *>(attributes)->reduction;
+    const int64_t reduction = attributes_of<da_attributes_scatter_rows>(attributes).reduction;
     const bool adds = reduction == kAdd;
     if (!adds && reduction != kReplace) {
       throw Failure(DA_STATUS_INVALID_ARGUMENT,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device_api/ops.h"
+#include "error.hpp"
 #include "families.hpp"
 #include "pool.hpp"
 #include "types.hpp"
@@ -144,7 +145,7 @@ class ArgsortPlan final : public Plan {
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs,
            const void *attributes) const override {
-    const bool descending = static_cast<const da_attributes_argsort_last *>(attributes)->descending != 0;
+    const bool descending = attributes_of<da_attributes_argsort_last>(attributes).descending != 0;
     const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, length_));
     parallel_for(rows_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {

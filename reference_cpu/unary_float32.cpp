@@ -43,6 +43,12 @@ struct Reciprocal {
 template <class Op>
 constexpr Loop loop = unary_clones<Op, float, float>;
 
+REFERENCE_CPU_CLONES bool any_great_angle(const float *x, int64_t n) {
+  int32_t found = 0;
+  for (int64_t i = 0; i < n; ++i) found |= !(std::fabs(x[i]) <= vector_math::kGreatestAngle);
+  return found != 0;
+}
+
 // Angles too great for the vector form are done over by the C library, one by one. The input may be the
 // output, so a block of it is kept.
 template <class Core, float (*exact)(float)>
@@ -54,6 +60,7 @@ void trigonometric(char *const *operands, int64_t n) {
     std::memcpy(kept, operands[1] + done * 4, static_cast<size_t>(count) * 4);
     char *const block[] = {operands[0] + done * 4, reinterpret_cast<char *>(kept)};
     loop<Core>(block, count);
+    if (!any_great_angle(kept, count)) continue;
     for (int64_t i = 0; i < count; ++i) {
       if (std::fabs(kept[i]) <= vector_math::kGreatestAngle) continue;
       const float value = exact(kept[i]);

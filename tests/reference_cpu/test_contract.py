@@ -95,6 +95,17 @@ def test_a_wrong_number_of_operands_and_a_wrong_dtype_are_errors(plugin: Plugin)
         assert caught.value.code == UNIMPLEMENTED
 
 
+@pytest.mark.parametrize("op", ["fill", "iota", "scatter_rows", "argsort_last"])
+def test_absent_or_short_attributes_are_an_error(plugin: Plugin, op: str) -> None:
+    x, index = np.ones((2, 2), np.float32), np.zeros(1, np.int64)
+    inputs = {"scatter_rows": [x, index, x[:1]], "argsort_last": [x]}.get(op, [])
+    out = np.zeros((2, 2), np.int64) if op == "argsort_last" else x[0].copy() if op == "iota" else x.copy()
+    for attributes in (b"", b"\x10" + b"\0" * 47):
+        with pytest.raises(PluginError, match="attributes are absent") as caught:
+            plugin.launch(op, inputs, [out], attributes)
+        assert caught.value.code == INVALID_ARGUMENT
+
+
 def test_a_launch_without_a_state_gives_the_same(plugin: Plugin) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     assert (plugin.run("add", x, x.copy(), prepared=False) == x + x).all()
