@@ -247,9 +247,10 @@ class Builder:
     ) -> None:
         """Records that the op runs on the CPU, or raises: the CPU itself has nowhere to fall back to."""
         names = [dtypes.NAMES[ref.code] for ref in refs if ref is not None]
+        shown = f"{names[0]} to {dtypes.NAMES[targets[0].code]}" if spec.name == "copy" else ", ".join(names)
         claimed = dtypes.names(selection.claimed_dtypes(self.device, spec.name))
         if reason is None and claimed:
-            wanted = ", ".join(names) or dtypes.NAMES[targets[0].code]
+            wanted = shown or dtypes.NAMES[targets[0].code]
             if names and names[0] in claimed:
                 reason = f"its kernel does not take these operands ({wanted})"
             else:
