@@ -48,6 +48,12 @@ def loads(target: Target, rng: np.random.Generator) -> None:
     require(target.plugin.descriptor.magic == constants.DA_PLUGIN_MAGIC, "the magic number is wrong")
 
 
+@case("abi.open")
+def opens(target: Target, rng: np.random.Generator) -> None:
+    """The plugin starts, its device opens, and says what it is and which kernels it has."""
+    require(target.facts()["device_type"], "the plugin has no device type")
+
+
 @case("abi.entry.same_answer")
 def same_answer(target: Target, rng: np.random.Generator) -> None:
     """Asking again, and from several threads at once, gives the same descriptor."""

@@ -49,17 +49,28 @@ _CREATION = {"fill", "iota", "copy"}
 def op_cases(target: Target) -> list[Case]:
     """Every generated case of a target, by op, dtype and group."""
     cases = list(ops_claims.claim_cases(target))
+    streams = target.optional_interface("stream") is not None
     claimed: dict[str, list[Claim]] = {}
     for claim in sorted(target.claims, key=lambda claim: (-claim.priority, claim.index)):
         claimed.setdefault(claim.op, []).append(claim)
     for spec in OPS:
         if spec.level == "primitive" or spec.name in claimed:
-            cases += _cases_of(spec, claimed.get(spec.name, []))
+            cases += _cases_of(spec, claimed.get(spec.name, []), streams)
     cases += [_unknown(name) for name in sorted(set(claimed) - set(BY_NAME))]
     return cases
 
 
-def _cases_of(spec: OpSpec, claims: list[Claim]) -> Iterator[Case]:
+def _on_stream(claim: Group) -> Group:
+    """The plainest launches of a kernel, queued on a stream of their own."""
+
+    def body(check: Check, rng: np.random.Generator) -> None:
+        check.on_stream = True
+        claim.body(check, rng)
+
+    return Group("on_stream", body, description="A small contiguous launch, queued on a stream.")
+
+
+def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case]:
     variables = [name for name, _ in spec.types]
     choices = [sorted(spec.allowed(name)) for name in variables]
     for codes in itertools.product(*choices):
@@ -73,7 +84,12 @@ def _cases_of(spec: OpSpec, claims: list[Claim]) -> Iterator[Case]:
             yield _unclaimed(spec, prefix, codes)
         for number, kernel in enumerate(kernels, 1):
             place = prefix if number == 1 else f"{prefix}.kernel{number}"
-            yield from (_case(f"{place}.{group.name}", kernel, group) for group in _groups(kernel))
+            groups = _groups(kernel)
+            yield from (_case(f"{place}.{group.name}", kernel, group) for group in groups)
+            if streams:
+                yield from (
+                    _case(f"{place}.on_stream", kernel, _on_stream(g)) for g in groups if g.name == "claim"
+                )
 
 
 def _groups(kernel: Kernel) -> list[Group]:

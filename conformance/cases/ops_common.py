@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,12 +59,15 @@ class Check:
         self.target, self.kernel = target, kernel
         self.measure = Measure(op=kernel.spec.name, dtype=kernel.dtype.name)
         self.max_rank = int(target.properties.max_rank) or 32
+        self.on_stream = False
         self._declined = ""
 
     def run(self, trial: Trial) -> list[Array]:
         """Runs a trial; gives its outputs, [] when the kernel declines it or takes no such rank."""
         if any(o is not None and o.values.ndim > self.max_rank for o in trial.inputs):
             return []
+        if self.on_stream:
+            trial = replace(trial, on_stream=True)
         if all(math.prod(want.values.shape) == 0 for want in trial.expectation()):
             return []  # The host never launches when every output is empty.
         try:

@@ -60,6 +60,7 @@ def build_report(
         "waivers": [str(waiver) for waiver in waivers],
         "coverage": coverage(outcome.results),
         "accuracy": accuracy(outcome.results),
+        "launches": launches(outcome.results),
         "results": [result.to_json() for result in outcome.results],
     }
 
@@ -97,6 +98,16 @@ def coverage(results: Iterable[Result]) -> dict[str, dict[str, str]]:
         row = table.setdefault(key[0], {})
         known = Status(row.get(key[1], Status.NOT_SUPPORTED))
         row[key[1]] = str(max(known, result.status, key=order.index))
+    return table
+
+
+def launches(results: Iterable[Result]) -> dict[str, int]:
+    """op -> how often its kernels really ran on the device."""
+    table: dict[str, int] = {}
+    for result in results:
+        measure = result.measure or {}
+        if count := measure.get("launches"):
+            table[measure["op"]] = table.get(measure["op"], 0) + count
     return table
 
 

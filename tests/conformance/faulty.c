@@ -12,6 +12,7 @@
 
 #include "device_api/device_api.h"
 #include "device_api/layout.h"
+#include "device_api/ops.h"
 
 const da_plugin *good_plugin(const da_plugin_request *request);
 
@@ -209,6 +210,41 @@ static void install(void) { kernels[find("erf")].op = "vendor_magic"; }
 
 #elif defined(FAULT_claims_what_nobody_judges)
 static void install(void) { kernels[find("erf")].op = "adam_step"; }
+
+#elif defined(FAULT_none_with_softmax) || defined(FAULT_softmax_of_the_last_axis)
+/* A composite op as a native kernel. */
+LAUNCH(softmax) {
+  (void)state, (void)context, (void)input_count, (void)output_count;
+  const da_dl_tensor *in = &inputs[0]->dl;
+  int64_t axis = ((const da_attributes_softmax *)attributes)->axis;
+#ifdef FAULT_softmax_of_the_last_axis
+  axis = in->ndim - 1;
+#endif
+  int64_t length = in->shape[axis], inner = 1;
+  for (int32_t i = (int32_t)axis + 1; i < in->ndim; ++i) inner *= in->shape[i];
+  const float *x = start(inputs[0]);
+  float *y = start(outputs[0]);
+  int64_t lines = elements(inputs[0]) / length;
+  for (int64_t line = 0; line < lines; ++line) {
+    int64_t first = line / inner * inner * length + line % inner;
+    float top = -INFINITY;
+    double sum = 0;
+    for (int64_t i = 0; i < length; ++i) top = fmaxf(top, x[first + i * inner]);
+    for (int64_t i = 0; i < length; ++i) sum += exp((double)x[first + i * inner] - top);
+    for (int64_t i = 0; i < length; ++i) {
+      y[first + i * inner] = (float)(exp((double)x[first + i * inner] - top) / sum);
+    }
+  }
+  return NULL;
+}
+static void install(void) {
+  da_kernel kernel = kernels[find("exp")];
+  kernel.op = "softmax";
+  kernel.dtypes[0] = DA_DTYPE_BIT(DA_FLOAT32);
+  kernel.flags = DA_KERNEL_DETERMINISTIC;
+  kernel.launch = softmax;
+  kernels[kernel_count++] = kernel;
+}
 
 #elif defined(FAULT_lacks_a_family)
 static void install(void) {

@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,3 +116,31 @@ def test_every_op_of_a_mandatory_family_is_a_primitive() -> None:
 def test_float64_is_judged_with_more_than_its_own_precision() -> None:
     assert ask("exp", np.array([1.0])).dtype == np.longdouble
     assert ask("exp", np.array([1.0], np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_composites_agree_with_scipy_and_numpy(axis: int) -> None:
+    x = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
+    wide = x.astype(np.float64)
+    assert np.allclose(ask("softmax", x, axis=axis), scipy.special.softmax(wide, axis))
+    assert np.allclose(ask("log_softmax", x, axis=axis), scipy.special.log_softmax(wide, axis))
+    assert np.allclose(ask("logsumexp", x, axis=(axis,), keepdims=False), scipy.special.logsumexp(wide, axis))
+    for op, function in (("sum", np.sum), ("mean", np.mean), ("max", np.max), ("prod", np.prod)):
+        assert np.allclose(ask(op, x, axis=(axis,), keepdims=True), function(wide, axis, keepdims=True))
+    for op, function in (("var", np.var), ("std", np.std)):
+        got = ask(op, x, axis=(0, axis), keepdims=False, correction=1.0) if axis else None
+        assert got is None or np.allclose(got, function(wide, (0, axis), ddof=1))
+    assert np.array_equal(ask("argmin", x, axis=axis, keepdims=False), np.argmin(wide, axis))
+    assert np.array_equal(ask("sort", x, axis=axis, descending=False), np.sort(wide, axis))
+    assert np.allclose(ask("matmul", x[0], x[1].T), wide[0] @ wide[1].T)
+
+
+def test_activations_agree_with_their_formulas() -> None:
+    x = np.linspace(-5, 5, 41).astype(np.float32)
+    wide = x.astype(np.float64)
+    assert np.allclose(ask("sigmoid", x), scipy.special.expit(wide))
+    assert np.allclose(ask("gelu", x, approximate=False), wide * scipy.stats.norm.cdf(wide))
+    assert np.allclose(ask("softplus", x), np.log1p(np.exp(wide)))
+    assert np.allclose(ask("rsqrt", np.abs(x) + 1), 1 / np.sqrt(np.abs(wide) + 1))
+    normal = ask("layer_norm", x.reshape(1, -1), None, None, axis=1, epsilon=0.0)
+    assert np.allclose(normal, (wide - wide.mean()) / wide.std())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import re
@@ -246,11 +247,14 @@ def test_the_accuracy_table_is_written_for_passing_cases_too(faulty: Faulty) -> 
     assert 0 < row["max_ulp"] <= row["tolerance"]
 
 
-# --- pytest ---------------------------------------------------------------------------------------------------
+# --- pytest -----------------------------------------------------------------------------------------
 
 
 def _pytest(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "conformance.pytest_plugin", "-p", "no:cacheprovider"]
+    # Installed, pytest finds the plugin by its entry point, and loading it twice is an error.
+    installed = importlib.metadata.entry_points(group="pytest11", name="device_api_conformance")
+    load = [] if installed else ["-p", "conformance.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", *load, "-p", "no:cacheprovider"]
     return subprocess.run(
         [*command, "--pyargs", "conformance", "-q", *arguments],
         capture_output=True,
