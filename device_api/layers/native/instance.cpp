@@ -159,7 +159,8 @@ struct NamedLayer {
   const char *name;
   LayerFactory make;
 };
-constexpr NamedLayer named_layers[] = {{"fault", make_fault}, {"stats", make_stats}};
+constexpr NamedLayer named_layers[] = {
+    {"fault", make_fault}, {"stats", make_stats}, {"validate", make_validate}};
 
 }  // namespace
 

@@ -23,6 +23,15 @@ size_t sequence_length(const unsigned char *text) {
 
 }  // namespace
 
+bool is_utf8(const char *text) {
+  for (const unsigned char *c = reinterpret_cast<const unsigned char *>(text); *c != 0;) {
+    const size_t length = sequence_length(c);
+    if (length == 0) return false;
+    c += length;
+  }
+  return true;
+}
+
 void Json::key(const char *name) {
   if (comma_) text_ += ',';
   comma_ = true;

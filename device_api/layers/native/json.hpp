@@ -7,6 +7,8 @@
 
 namespace device_api::layers {
 
+bool is_utf8(const char *text);
+
 class Json {
  public:
   // Opens and closes; `key` names a member of an object, NULL an element of an array.

@@ -32,7 +32,9 @@ struct Call {
   uint64_t start = 0;
   uint64_t note[4] = {};
   void *extra = nullptr;
+  const void *busy = nullptr;
   bool answered = false;  // by the layer itself: nothing was called below
+  alignas(8) unsigned char saved[160];
 };
 
 using Options = std::map<std::string, std::string>;
