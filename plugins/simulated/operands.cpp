@@ -1,8 +1,6 @@
 // Checks of tensors against the device's claims and the memory behind their handles.
 #include "operands.hpp"
 
-#include <algorithm>
-
 #include "device.hpp"
 #include "device_api/layout.h"
 #include "error.hpp"
@@ -17,6 +15,8 @@ std::string name_of(const char *role, uint32_t index) {
 }
 
 [[noreturn]] void refuse(const std::string &why) { throw Failure(DA_STATUS_INVALID_ARGUMENT, why); }
+
+bool is_empty(const da_tensor &tensor) { return reference_cpu::element_count(tensor) == 0; }
 
 void check_tensor(const da_tensor *tensor, const std::string &name, bool may_be_strided) {
   const Configuration &configuration = runtime().configuration;
@@ -35,7 +35,7 @@ void check_tensor(const da_tensor *tensor, const std::string &name, bool may_be_
   if (rank > 0 && (tensor->dl.shape == nullptr || tensor->dl.strides == nullptr)) {
     refuse(name + " has no shape or no strides");
   }
-  if (!may_be_strided && !reference_cpu::is_contiguous(*tensor)) {
+  if (!may_be_strided && !is_empty(*tensor) && !reference_cpu::is_contiguous(*tensor)) {
     refuse(name + " has strides, and the kernel claims contiguous tensors only");
   }
 }
@@ -79,9 +79,7 @@ void Operands::add(const Device &device, const da_tensor *tensor, const std::str
   copy->tensor.dl.data = nullptr;
   copy->tensor.dl.byte_offset = 0;
   copy->gapless = reference_cpu::is_contiguous(*tensor);
-  const bool empty =
-      std::any_of(copy->shape.begin(), copy->shape.end(), [](int64_t size) { return size == 0; });
-  if (!empty) {
+  if (!is_empty(*tensor)) {
     const int64_t width = reference_cpu::item_size(tensor->dtype);
     int64_t before = 0, after = 0;  // bytes around the first element
     for (int32_t d = 0; d < rank; ++d) {

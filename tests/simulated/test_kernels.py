@@ -98,6 +98,8 @@ def test_a_device_without_strides_claims_and_takes_none(make: Make) -> None:
     sim.launch("copy", [x], [out])
     result = sim.download(out[0].dl.data, np.zeros((3, 2), np.int32))
     assert result.tolist() == [[0, 3], [1, 4], [2, 5]]
+    empty = tensor(handle, (3, 0), "int32", strides=(1, 7))
+    sim.launch("reduce_sum", [empty], [tensor(sim.allocate(12), (3,), "int32")])
 
 
 def test_a_device_of_small_rank_says_so_and_refuses_more(make: Make) -> None:
