@@ -160,7 +160,7 @@ struct NamedLayer {
   LayerFactory make;
 };
 constexpr NamedLayer named_layers[] = {
-    {"fault", make_fault}, {"stats", make_stats}, {"validate", make_validate}};
+    {"fault", make_fault}, {"stats", make_stats}, {"trace", make_trace}, {"validate", make_validate}};
 
 }  // namespace
 

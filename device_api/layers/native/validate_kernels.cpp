@@ -15,7 +15,6 @@ void Validate::check_kernel(Call &call, uint64_t number, const da_kernel *kernel
   const char *wrong = kernel->struct_size < DA_KERNEL_MIN_SIZE                   ? "struct_size is too small"
                       : kernel->op == nullptr                                    ? "op is NULL"
                       : kernel->launch == nullptr                                ? "launch is NULL"
-                      : kernel->dtypes[0] == 0                                   ? "dtypes[0] is empty"
                       : (kernel->flags & ~kKnownFlags) != 0                      ? "flags has unknown bits"
                       : kernel->prepare != nullptr && kernel->release == nullptr ? "release is NULL"
                                                                                  : nullptr;

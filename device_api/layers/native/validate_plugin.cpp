@@ -38,12 +38,11 @@ void Validate::done(Call &call, PluginShutdown &) {
 
 void Validate::done(Call &call, PluginGetInterface &arguments) {
   if (arguments.id == nullptr || arguments.result == nullptr) return;
-  auto [table, fresh] = tables_.emplace(arguments.id, arguments.result);
+  const auto table = tables_.emplace(arguments.id, arguments.result).first;
   if (table->second != arguments.result)
     find(call, Rule::PLUGIN_04,
          std::string(arguments.id) + " was at " + address_text(table->second) + " and is now at " +
              address_text(arguments.result));
-  if (!fresh) return;
   // Every interface begins alike: size, extension, version.
   struct Head {
     uint64_t struct_size;

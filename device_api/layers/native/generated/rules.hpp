@@ -160,7 +160,7 @@ constexpr RuleFacts kRuleFacts[] = {
     {"VAL-MEMORY-16", "plugin", "Free bytes are not more than total bytes."},
     {"VAL-MEMORY-17", "host", "Memory is not freed while queued work uses it."},
     {"VAL-KERNEL-01", "plugin", "A list of kernels has a first entry, a stride of at least one entry, and a sane count."},
-    {"VAL-KERNEL-02", "plugin", "A kernel has op, launch, dtypes, known flags, and release when it has prepare."},
+    {"VAL-KERNEL-02", "plugin", "A kernel has op, launch, known flags, and release when it has prepare."},
     {"VAL-KERNEL-03", "plugin", "The list of a device stays the same."},
     {"VAL-KERNEL-04", "host", "A context has its size, an open device, a stream of that device, and scratch."},
     {"VAL-KERNEL-05", "host", "Every output is there; a list of tensors with a count has a pointer."},
