@@ -1,4 +1,5 @@
-// The layer that writes every call down, as JSON lines from which `device_api.layers.replay` makes the same calls.
+// The layer that writes every call down, as JSON lines from which `device_api.layers.replay` makes the same
+// calls.
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -142,15 +143,21 @@ class TraceLayer final : public Layer {
     line.text("device_type", plugin.device_type);
     line.number("abi_major", static_cast<uint64_t>(plugin.abi_major));
     line.number("abi_minor", static_cast<uint64_t>(plugin.abi_minor));
-    line.text("payload", payload_ == Payload::inline_ ? "inline" : payload_ == Payload::hash ? "hash" : "none");
+    line.text("payload", payload_ == Payload::inline_ ? "inline"
+                         : payload_ == Payload::hash  ? "hash"
+                                                      : "none");
     line.number("process", static_cast<uint64_t>(getpid()));
     line.end_object();
     write(line.result());
   }
 
   // Slots whose kernel is no argument of the C function.
-  void write_entry(Json *line, const KernelLaunch &arguments) { TraceInputs(line, payload_).entry("kernel", arguments.entry); }
-  void write_entry(Json *line, const KernelRelease &arguments) { TraceInputs(line, payload_).entry("kernel", arguments.entry); }
+  void write_entry(Json *line, const KernelLaunch &arguments) {
+    TraceInputs(line, payload_).entry("kernel", arguments.entry);
+  }
+  void write_entry(Json *line, const KernelRelease &arguments) {
+    TraceInputs(line, payload_).entry("kernel", arguments.entry);
+  }
   template <class A>
   void write_entry(Json *, const A &) {}
 
@@ -169,9 +176,9 @@ class TraceLayer final : public Layer {
     const da_error *error = *call.error;
     const bool own = is_own_error(error);
     // An error that the host gave for want of scratch memory: the plugin cannot read that.
-    const bool host = call.slot == Slot::context_scratch ||
-                      (call.slot == Slot::kernel_launch && call.extra != nullptr &&
-                       static_cast<Scratch *>(call.extra)->served_error == error);
+    const bool host =
+        call.slot == Slot::context_scratch || (call.slot == Slot::kernel_launch && call.extra != nullptr &&
+                                               static_cast<Scratch *>(call.extra)->served_error == error);
     const da_error_interface &errors = instance_.errors_below;
     line->begin_object("error");
     line->number("code", static_cast<int64_t>(own ? own_code(error) : host ? 0 : errors.code(error)));

@@ -156,10 +156,8 @@ class Validate final : public Layer {
   void done(Call &call, DeviceCount &arguments);
   void check(Call &call, DeviceOpen &arguments);
   void done(Call &call, DeviceOpen &arguments);
-  void check(Call &call, DeviceClose &arguments);
   void done(Call &call, DeviceClose &arguments);
   void done(Call &call, DeviceProperties &arguments);
-  void check(Call &call, DeviceSynchronize &arguments);
   void done(Call &call, DeviceSynchronize &arguments);
   void check(Call &call, MemoryAllocate &arguments);
   void done(Call &call, MemoryAllocate &arguments);

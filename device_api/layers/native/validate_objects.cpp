@@ -131,16 +131,13 @@ void Validate::done(Call &call, DeviceOpen &arguments) {
   add_object(call, Kind::device, handle, handle).flags = arguments.index;
 }
 
-void Validate::check(Call &call, DeviceClose &arguments) {
+void Validate::done(Call &call, DeviceClose &arguments) {
   const Object *device = look(Kind::device, arguments.device);
-  if (device == nullptr || !device->alive) return;
+  if (call.failed() || device == nullptr || !device->alive) return;
   check_left_memory(call, arguments.device);
   check_left(call, Kind::stream, Rule::STREAM_07, arguments.device, "streams");
   check_left(call, Kind::event, Rule::STREAM_08, arguments.device, "events");
-}
-
-void Validate::done(Call &call, DeviceClose &arguments) {
-  if (!call.failed()) end_object(Kind::device, arguments.device);
+  end_object(Kind::device, arguments.device);
 }
 
 void Validate::done(Call &call, DeviceProperties &arguments) {
@@ -163,8 +160,6 @@ void Validate::done(Call &call, DeviceProperties &arguments) {
                                                                      : nullptr;
   if (wrong != nullptr) find(call, Rule::DEVICE_07, wrong);
 }
-
-void Validate::check(Call &call, DeviceSynchronize &) { call.note[0] = 1; }
 
 void Validate::done(Call &, DeviceSynchronize &arguments) { finish_device(arguments.device); }
 
