@@ -91,7 +91,7 @@ da_error *properties(da_device *device, da_device_properties *out_properties) {
     facts.runtime_version = device->runtime.c_str();
     facts.total_memory = device->total;
     facts.allocation_alignment = 64;
-    facts.flags = DA_DEVICE_HOST_VISIBLE | DA_DEVICE_DETERMINISTIC;
+    facts.flags = DA_DEVICE_HOST_VISIBLE | DA_DEVICE_DETERMINISTIC | DA_DEVICE_SYNCHRONOUS;
     facts.dtypes = kAllTypes;
     facts.max_rank = DA_MAX_RANK;
     facts.compute_units = device->threads;

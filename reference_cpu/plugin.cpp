@@ -11,6 +11,7 @@
 #include "memory.hpp"
 #include "pool.hpp"
 #include "random.hpp"
+#include "stream.hpp"
 #include "version.hpp"
 
 namespace reference_cpu {
@@ -39,6 +40,7 @@ const void *get_interface(const char *id, uint32_t min_version) {
       {DA_DEVICE_INTERFACE, DA_DEVICE_INTERFACE_VERSION, &device_interface},
       {DA_MEMORY_INTERFACE, DA_MEMORY_INTERFACE_VERSION, &memory_interface},
       {DA_KERNEL_INTERFACE, DA_KERNEL_INTERFACE_VERSION, &kernel_interface},
+      {DA_STREAM_INTERFACE, DA_STREAM_INTERFACE_VERSION, &stream_interface},
       {DA_RANDOM_INTERFACE, DA_RANDOM_INTERFACE_VERSION, &random_interface},
   };
   for (const auto &offered : interfaces) {
@@ -58,7 +60,7 @@ const da_plugin descriptor = {sizeof(da_plugin),
                               "device_api",
                               kVersion,
                               "cpu",
-                              0,
+                              DA_FEATURE_ASYNCHRONOUS,  // it has the stream interface
                               &da_layout,
                               &error_interface,
                               initialize,

@@ -87,6 +87,7 @@ def properties(target: Target, rng: np.random.Generator) -> None:
     require(facts.dtypes & known, "the device holds no dtype")
     require(not facts.dtypes & ~known, f"unknown dtypes in {facts.dtypes:#x}")
     flags = constants.DA_DEVICE_HOST_VISIBLE | constants.DA_DEVICE_DETERMINISTIC
+    flags |= constants.DA_DEVICE_SYNCHRONOUS
     require(not facts.flags & ~flags, f"unknown flags in {facts.flags:#x}")
     require(facts.dl_device_type > 0, f"dl_device_type is {facts.dl_device_type}")
 

@@ -70,7 +70,7 @@ cdef class Device:
         # Never freed: plugins stay loaded, and tensors and programs may outlive this object.
         made = new ce.EngineDevice(
             <ce.da_device *> <uintptr_t> handle, found, <const ce.da_error_interface *> <uintptr_t> errors,
-            place, properties.get("allocation_alignment") or 0,
+            place, properties.get("allocation_alignment") or 0, properties.get("flags") or 0,
         )
         with nogil:
             failure = made.open()

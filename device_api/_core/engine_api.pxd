@@ -165,7 +165,9 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         uint64_t seed
         uint64_t offset
     cppclass EngineDevice "device_api::Device":
-        EngineDevice(da_device *, const Tables &, const da_error_interface *, da_dl_device, uint64_t) except +
+        EngineDevice(
+            da_device *, const Tables &, const da_error_interface *, da_dl_device, uint64_t, uint64_t
+        ) except +
         Failure *open() except +
         da_device *handle()
         da_stream *stream()

@@ -11,6 +11,7 @@ from core_harness import F32, FAIL, TestDevice, get, put, single
 
 from device_api import _core, errors
 from device_api._core import Device
+from device_api.abi import constants
 
 
 def fail(device: Device, code: int) -> None:
@@ -100,6 +101,13 @@ def test_a_retired_device_refuses_work_and_lets_tensors_go(toy: TestDevice) -> N
     tensors.clear()
     del program
     assert (toy.control.frees, toy.control.released) == (frees, 0)
+
+
+def test_a_device_that_says_it_is_synchronous_needs_no_stream(toy: TestDevice) -> None:
+    device = toy.open(interfaces=("stream",), flags=constants.DA_DEVICE_SYNCHRONOUS)
+    assert device.synchronous
+    device.synchronize()
+    assert toy.control.synchronizations == 1
 
 
 def test_what_a_plugin_reports_on_its_own_is_raised_by_the_next_wait(toy: TestDevice) -> None:

@@ -20,13 +20,14 @@ uint64_t granularity_for(uint64_t alignment) {
 }  // namespace
 
 Device::Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
-               uint64_t alignment)
+               uint64_t alignment, uint64_t flags)
     : allocator(this),
       pool(&allocator, &stream_),
       handle_(handle),
       tables_(tables),
       errors_(errors),
-      place_(place) {
+      place_(place),
+      synchronous_(tables.stream == nullptr || (flags & DA_DEVICE_SYNCHRONOUS) != 0) {
   allocator.set_granularity(granularity_for(alignment));
   pool.prepare(granularity_for(alignment));
 }
@@ -59,7 +60,7 @@ Failure *Device::open() {
     }
     kernels_.push_back(kernel);
   }
-  if (tables_.stream == nullptr) return nullptr;
+  if (synchronous_) return nullptr;
   Failure *failure = translate(errors_, tables_.stream->create(handle_, 0, &stream_), "stream.create");
   if (failure == nullptr && stream_ == nullptr) {
     failure = fail(kMalformed, "stream.create", "the plugin reported success and gave no stream");
@@ -69,7 +70,7 @@ Failure *Device::open() {
 
 Failure *Device::synchronize() {
   Failure *failure = nullptr;
-  if (tables_.stream != nullptr) {
+  if (!synchronous_) {
     failure = translate(errors_, tables_.stream->synchronize(handle_, stream_), "stream.synchronize");
   }
   if (failure == nullptr && tables_.device->synchronize != nullptr) {

@@ -25,7 +25,7 @@ struct Tables {
   const da_memory_interface *memory;
   const da_kernel_interface *kernel;
   const da_device_interface *device;
-  const da_stream_interface *stream;  // nullptr: synchronous
+  const da_stream_interface *stream;  // may be nullptr: then the device is synchronous
   const da_random_interface *random;  // may be nullptr
 };
 
@@ -39,7 +39,7 @@ class Program;
 class Device {
  public:
   Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
-         uint64_t alignment);
+         uint64_t alignment, uint64_t flags);
 
   // Reads the kernel list and makes the stream. May call the plugin.
   Failure *open();
@@ -49,7 +49,8 @@ class Device {
   const da_error_interface *errors() const { return errors_; }
   da_dl_device place() const { return place_; }
   da_stream *stream() const { return stream_; }
-  bool synchronous() const { return tables_.stream == nullptr; }
+  // Every call is finished when it returns; then the device has no stream of its own.
+  bool synchronous() const { return synchronous_; }
   const std::vector<const da_kernel *> &kernels() const { return kernels_; }
 
   // False in a forked child and after `retire`: then no plugin function may be called.
@@ -80,6 +81,7 @@ class Device {
   Tables tables_;
   const da_error_interface *errors_;
   da_dl_device place_;
+  const bool synchronous_;
   da_stream *stream_ = nullptr;
   const uint32_t birth_ = fork_generation.load();
   bool usable_ = true;

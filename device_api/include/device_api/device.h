@@ -14,7 +14,8 @@ enum da_device_flag {
   DA_DEVICE_FLAG_NONE = 0,
   DA_DEVICE_HOST_VISIBLE =
       1, /* memory handles of kind DEVICE are host addresses the host may read and write */
-  DA_DEVICE_DETERMINISTIC = 2 /* same inputs, same bits, run after run */
+  DA_DEVICE_DETERMINISTIC = 2, /* same inputs, same bits, run after run */
+  DA_DEVICE_SYNCHRONOUS = 4    /* on every stream, work is done when the call returns */
 };
 
 /* Facts about one device. Text lives as long as the device. Unknown numbers stay 0. */
