@@ -69,7 +69,7 @@ def wrap_with(path: Path, descriptor: Any, options: Mapping[str, str]) -> Any:
     library = _open(ffi, path, "there is no such file")
     try:
         entry = getattr(library, VENDOR_ENTRY)
-    except AttributeError as error:
+    except (AttributeError, ffi.error) as error:
         raise PluginLoadError(
             "cannot load layer",
             subject=path,

@@ -14,6 +14,7 @@
 
 #include "generated/rules.hpp"
 #include "instance.hpp"
+#include "pages.hpp"
 
 namespace device_api::layers {
 
@@ -54,7 +55,6 @@ struct Allocation {
   const da_device *device = nullptr;
   bool alive = false;
   bool wrapped = false;
-  std::map<const void *, uint64_t> uses;  // stream -> its last work with this memory
 };
 
 struct Watched;  // a callback under watch
@@ -116,7 +116,8 @@ class Validate final : public Layer {
   bool check_range(Call &call, const char *what, const void *handle, uint64_t offset, uint64_t bytes,
                    const void *device, Rule missing, Rule outside);
   void use_memory(const void *handle, const void *stream, uint64_t position);
-  void check_unused(Call &call, const Allocation &allocation);
+  void check_unused(Call &call, const void *handle);
+  void forget_uses(const void *handle);
 
   // --- streams
   // Counts work on a stream; its position there, 0 for the NULL stream.
@@ -257,7 +258,11 @@ class Validate final : public Layer {
   uint32_t device_count_ = UINT32_MAX;  // unknown
   std::unordered_map<const void *, Object> objects_[kKinds];
   std::unordered_map<const void *, DeviceFacts> facts_;
-  std::unordered_map<const void *, Allocation> memory_;
+  Pages pages_;
+  std::pmr::unsynchronized_pool_resource pool_{&pages_};
+  std::pmr::unordered_map<const void *, Allocation> memory_{&pool_};
+  // (memory, stream) -> the last work of the stream with this memory
+  std::pmr::map<std::pair<const void *, const void *>, uint64_t> uses_{&pool_};
   std::map<std::pair<const void *, const void *>, uint64_t>
       states_;  // (kernel, state) -> how often it is out
   std::unordered_map<const void *, uint64_t> live_errors_;

@@ -42,20 +42,25 @@ bool Validate::check_range(Call &call, const char *what, const void *handle, uin
 }
 
 void Validate::use_memory(const void *handle, const void *stream, uint64_t position) {
-  if (stream == nullptr) return;
-  auto found = memory_.find(handle);
-  if (found != memory_.end()) found->second.uses[stream] = position;
+  if (stream != nullptr && memory_.count(handle) != 0) uses_[{handle, stream}] = position;
 }
 
-void Validate::check_unused(Call &call, const Allocation &allocation) {
-  for (const auto &[stream, position] : allocation.uses) {
+void Validate::check_unused(Call &call, const void *handle) {
+  for (auto use = uses_.lower_bound({handle, nullptr}); use != uses_.end() && use->first.first == handle;
+       ++use) {
+    const void *stream = use->first.second;
     const Object *object = look(Kind::stream, stream);
-    if (object == nullptr || !object->alive || object->finished >= position) continue;
+    if (object == nullptr || !object->alive || object->finished >= use->second) continue;
     find(call, Rule::MEMORY_17,
-         "work " + std::to_string(position) + " of stream " + address_text(stream) +
+         "work " + std::to_string(use->second) + " of stream " + address_text(stream) +
              " uses it, and nobody has waited for more than work " + std::to_string(object->finished));
     return;
   }
+}
+
+void Validate::forget_uses(const void *handle) {
+  auto use = uses_.lower_bound({handle, nullptr});
+  while (use != uses_.end() && use->first.first == handle) use = uses_.erase(use);
 }
 
 void Validate::check(Call &call, MemoryAllocate &arguments) {
@@ -73,7 +78,8 @@ void Validate::done(Call &call, MemoryAllocate &arguments) {
   Allocation &allocation = memory_[handle];
   if (allocation.alive && allocation.bytes != 0 && arguments.bytes != 0)
     find(call, Rule::MEMORY_13, "handle " + address_text(handle) + " is in use already");
-  allocation = Allocation{arguments.bytes, arguments.kind, arguments.device, true, false, {}};
+  allocation = Allocation{arguments.bytes, arguments.kind, arguments.device, true, false};
+  forget_uses(handle);
   const DeviceFacts &facts = facts_[arguments.device];
   const uint64_t alignment = facts.alignment;
   if (arguments.bytes != 0 && arguments.kind == DA_MEMORY_DEVICE &&
@@ -105,7 +111,7 @@ void Validate::check(Call &call, MemoryFree &arguments) {
          "allocated as kind " + std::to_string(allocation.kind) + " on device " +
              address_text(allocation.device) + ", freed as kind " + std::to_string(arguments.kind) + " on " +
              address_text(arguments.device));
-  check_unused(call, allocation);
+  check_unused(call, arguments.handle);
 }
 
 void Validate::done(Call &call, MemoryFree &arguments) {
@@ -174,7 +180,8 @@ void Validate::done(Call &call, MemoryInfo &arguments) {
 
 void Validate::done(Call &call, MemoryWrap &arguments) {
   if (call.failed() || arguments.out_handle == nullptr || *arguments.out_handle == nullptr) return;
-  memory_[*arguments.out_handle] = Allocation{arguments.bytes, 0, arguments.device, true, true, {}};
+  memory_[*arguments.out_handle] = Allocation{arguments.bytes, 0, arguments.device, true, true};
+  forget_uses(*arguments.out_handle);
 }
 
 void Validate::check(Call &call, MemoryUnwrap &arguments) {
@@ -187,7 +194,7 @@ void Validate::check(Call &call, MemoryUnwrap &arguments) {
   } else if (!found->second.wrapped) {
     find(call, Rule::MEMORY_06, "handle " + address_text(arguments.handle) + " came from allocate");
   } else {
-    check_unused(call, found->second);
+    check_unused(call, arguments.handle);
   }
 }
 
