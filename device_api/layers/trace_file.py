@@ -23,7 +23,9 @@ MOST_BYTES = 1 << 40
 
 
 class TraceError(DeviceApiError):
-    """A file is no trace, or a line of it cannot be understood."""
+    """A file is no trace, or a line of it, number `line`, cannot be understood."""
+
+    line: int | None = None
 
 
 @dataclass(frozen=True)

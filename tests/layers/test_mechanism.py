@@ -223,7 +223,11 @@ print(layers.statistics()["kernel.launch"].calls)
 
 
 def test_nothing_of_the_layers_is_imported_without_them(python: Any) -> None:
-    program = "import sys, device_api as da; da.ones(3); print([m for m in sys.modules if m.startswith('device_api.layers')])"
+    program = """
+import sys, device_api as da
+da.ones(3)
+print([name for name in sys.modules if name.startswith("device_api.layers")])
+"""
     assert python(program).stdout == "[]\n"
 
 
