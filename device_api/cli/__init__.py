@@ -1,5 +1,5 @@
 """The command line, `device-api`."""
 
-from device_api.cli.app import main
+from device_api.cli.entry import main
 
 __all__ = ["main"]
