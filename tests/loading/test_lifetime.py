@@ -17,7 +17,11 @@ ENDS = {
     "return": ("", 0),
     "sys.exit": ("sys.exit(3)", 3),
     "exception": ("raise ValueError('boom')", 1),
-    "interrupt": ("signal.raise_signal(signal.SIGINT)", -2),
+    # A process started in the background of a script inherits SIGINT as ignored.
+    "interrupt": (
+        "signal.signal(signal.SIGINT, signal.default_int_handler); signal.raise_signal(signal.SIGINT)",
+        -2,
+    ),
     "from a thread": ("threading.Thread(target=lambda: time.sleep(0.05)).start()", 0),
     "from atexit": ("atexit.register(lambda: plugin.shutdown())", 0),
     "after an explicit shutdown": ("plugin.shutdown()", 0),
