@@ -23,6 +23,7 @@ VENDOR_ENTRY = "device_api_layer"
 
 _LIBRARY = Path(__file__).with_name("libdevice_api_layers.so")
 _MESSAGE_SIZE = 1024
+_open_layers: list[Any] = []  # cffi closes a library that nobody holds, and the tables of a layer lie in it
 
 
 @cache
@@ -78,6 +79,7 @@ def wrap_with(path: Path, descriptor: Any, options: Mapping[str, str]) -> Any:
             path=str(path),
             detail=str(error),
         ) from None
+    _open_layers.append(library)
     shown = entry(descriptor, _text(options))
     if shown == ffi.NULL:
         raise _refused(str(path), f"it declines the options {dict(options)!r} or the plugin")

@@ -188,6 +188,8 @@ def _put(layer: Layer, descriptor: Any, plugin: Plugin) -> Any:
     options = dict(layer.options)
     if layer.name == "fault" and "spec" not in options:
         options["spec"] = environment.read("DEVICE_API_FAULT") or ""
-    if layer.name == "trace" and "file" not in options:
-        options["file"] = f"device_api_trace.{plugin.device_type}.{os.getpid()}.jsonl"
+    if layer.name == "trace":
+        # %p is the number of the process: those that a program starts would write over its trace.
+        file = options.get("file", f"device_api_trace.{plugin.device_type}.%p.jsonl")
+        options["file"] = file.replace("%p", str(os.getpid()))
     return library.wrap(descriptor, layer.name, options)

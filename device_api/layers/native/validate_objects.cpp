@@ -149,6 +149,7 @@ void Validate::done(Call &call, DeviceProperties &arguments) {
   facts.dtypes = properties.dtypes;
   facts.alignment = properties.allocation_alignment;
   facts.max_rank = properties.max_rank;
+  constexpr uint64_t kKnownFlags = DA_DEVICE_HOST_VISIBLE | DA_DEVICE_DETERMINISTIC | DA_DEVICE_SYNCHRONOUS;
   constexpr uint64_t kKnown = (DA_DTYPE_BIT(DA_FLOAT8_E5M2) << 1) - 2;
   const uint64_t alignment = facts.alignment;
   const char *wrong =
@@ -156,7 +157,7 @@ void Validate::done(Call &call, DeviceProperties &arguments) {
       : alignment == 0 || (alignment & (alignment - 1)) != 0         ? "alignment is no power of two"
       : properties.max_rank < 3 || properties.max_rank > DA_MAX_RANK ? "max_rank is not 3 to 32"
       : properties.dtypes == 0 || (properties.dtypes & ~kKnown) != 0 ? "dtypes has none or unknown ones"
-      : (properties.flags & ~UINT64_C(3)) != 0                       ? "flags has unknown bits"
+      : (properties.flags & ~kKnownFlags) != 0                       ? "flags has unknown bits"
                                                                      : nullptr;
   if (wrong != nullptr) find(call, Rule::DEVICE_07, wrong);
 }
