@@ -54,11 +54,11 @@ def test_a_conforming_plugin_conforms_under_the_template_and_the_built_in_layers
     layer: Path, python: Any, tmp_path: Path
 ) -> None:
     program = """
-import sys
 import conformance
-outcome = conformance.run("cpu", include=["abi.*", "runtime.*", "ops.add.*", "ops.reduce_sum.*"],
-                          quick=True, jobs=1, progress=False)
-print(outcome.exit_code, outcome.problems + [r.name for r in outcome.results if r.status in ("fail", "crash", "harness_error")])
+include = ["abi.*", "runtime.*", "ops.add.*", "ops.reduce_sum.*"]
+outcome = conformance.run("cpu", include=include, quick=True, jobs=1, progress=False)
+bad = [result.name for result in outcome.results if result.status in ("fail", "crash", "harness_error")]
+print(outcome.exit_code, outcome.problems + bad)
 """
     stack = f"validate,trace(file={tmp_path / 't.%p'}),{layer},stats"
     done = python(program, DEVICE_API_LAYERS=stack)

@@ -153,6 +153,13 @@ def test_errors_are_recorded_with_code_and_message(bench: Callable[..., Bench], 
     assert failed[0].error == {"code": 1, "message": "no managed memory"}
 
 
+def test_a_flushed_trace_survives_a_crash(python: Any, tmp_path: Path) -> None:
+    program = "import os, device_api as da; x = da.ones(3) + 1; os.kill(os.getpid(), 9)"
+    file = tmp_path / "t"
+    python(program, DEVICE_API_LAYERS=f"trace(file={file};flush=1)")
+    assert "kernel.launch" in {record.slot for record in read(file).records}
+
+
 def test_a_trace_opens_in_a_browser(recorded: Callable[..., Path], tmp_path: Path, capsys: Any) -> None:
     file, out = recorded(), tmp_path / "chrome.json"
     assert trace_main([str(file), "--chrome", str(out)]) == 0

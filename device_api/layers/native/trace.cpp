@@ -47,8 +47,11 @@ class TraceLayer final : public Layer {
         path = value;
       } else if (key == "payload" && (value == "inline" || value == "hash" || value == "none")) {
         payload_ = value == "inline" ? Payload::inline_ : value == "hash" ? Payload::hash : Payload::none;
+      } else if (key == "flush" && (value == "0" || value == "1")) {
+        flush_ = value == "1";
       } else {
-        return "trace takes file=PATH and payload=inline, hash or none, not " + key + "=" + value;
+        return "trace takes file=PATH, payload=inline, hash or none, and flush=0 or 1, not " + key + "=" +
+               value;
       }
     }
     if (path.empty()) return "trace needs file=PATH";
@@ -102,7 +105,7 @@ class TraceLayer final : public Layer {
     write(line->result());
     delete line;
     finish_copies(call);
-    if (call.slot == Slot::plugin_shutdown) std::fflush(file_);
+    if (flush_ || call.slot == Slot::plugin_shutdown) std::fflush(file_);
   }
 
   void report(Json *out) override {
@@ -236,6 +239,7 @@ class TraceLayer final : public Layer {
   FILE *file_ = nullptr;
   std::string path_;
   Payload payload_ = Payload::inline_;
+  bool flush_ = false;  // after every call, so that a crash loses none
   bool complete_ = true;
   uint64_t begin_ = 0;
   std::atomic<uint64_t> next_{0};
