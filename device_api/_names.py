@@ -19,9 +19,10 @@ _BY_MODULE = {
         " set_fallback"
     ),
     "device_api.runtime": (
-        "default_device device device_count device_properties device_types devices empty_cache"
-        " get_default_device get_device get_random_state is_available manual_seed max_memory_allocated"
-        " max_memory_reserved memory_allocated memory_reserved memory_stats reset_peak_memory_stats"
+        "Event Stream copy_into current_stream default_device default_stream device device_count"
+        " device_properties device_types devices empty_cache get_default_device get_device get_random_state"
+        " is_available manual_seed max_memory_allocated max_memory_reserved memory_allocated memory_reserved"
+        " memory_snapshot memory_stats pinned_empty reset_peak_memory_stats"
         " set_default_device set_device set_memory_limit set_random_state synchronize"
     ),
     "device_api.tensor.constants": (

@@ -37,6 +37,7 @@ cdef class Device:
     cdef readonly object properties
     cdef readonly tuple kernels
     cdef readonly int owner
+    cdef list untold  # failures that a wait found and could not raise
     cdef object __weakref__
 
     def __init__(self, str type not None, int index, handle, tables, errors, properties):
@@ -67,10 +68,12 @@ cdef class Device:
         self.name = f"{type}:{index}"
         self.properties = properties
         self.owner = os.getpid()
+        self.untold = []
+        direct = _environment.choice("DEVICE_API_ALLOCATOR", ("caching", "direct"), "caching") == "direct"
         # Never freed: plugins stay loaded, and tensors and programs may outlive this object.
         made = new ce.EngineDevice(
             <ce.da_device *> <uintptr_t> handle, found, <const ce.da_error_interface *> <uintptr_t> errors,
-            place, properties.get("allocation_alignment") or 0, properties.get("flags") or 0,
+            place, properties.get("allocation_alignment") or 0, properties.get("flags") or 0, direct,
         )
         with nogil:
             failure = made.open()
@@ -81,6 +84,7 @@ cdef class Device:
             raise error
         self.kernels = tuple([_kernel(i, made.kernels()[i]) for i in range(made.kernels().size())])
         self.engine = made
+        _devices_by_engine[<uintptr_t> made] = self
 
     @property
     def handle(self):
@@ -125,11 +129,8 @@ cdef class Device:
         """Waits for all work; raises what failed meanwhile, also what the plugin reported on its own."""
         cdef ce.Failure *failure
         _check(self)
-        with nogil:
-            failure = self.engine.synchronize()
-        deliver_log()
-        if failure != NULL:
-            _raise(failure, self)
+        failure = _wait_device(self)
+        _raise_waited(failure, self)
 
     def memory_stats(self):
         """Bytes and counts: allocated (in live tensors and running kernels), reserved (held from the plugin), ..."""
@@ -160,6 +161,15 @@ cdef class Device:
         _check(self)
         return _release_cached(self)
 
+    def memory_snapshot(self):
+        """Every block of memory held from the plugin, in words of dict: kind ("device" or "pinned"), chunk (its handle),
+        offset and bytes, state ("used", "cached", or "free") and the number of the stream that it belongs to.
+        """
+        _check(self)
+        return _blocks(&self.engine.allocator, "device", self.engine.pool.binned()) + _blocks(
+            &self.engine.pinned, "pinned", vector[ce.const_Block_ptr]()
+        )
+
     def kernel_runs(self):
         """Launches of native kernels since the last reset: op name to count."""
         _check(self)
@@ -187,9 +197,14 @@ cdef class Device:
         self.engine.random.offset = offset
 
     def retire(self):
-        """No plugin function is called for this device from now on; for use right before the plugin's shutdown."""
-        if self.engine != NULL:
-            self.engine.retire()
+        """Ends the use of the device, right before its plugin's shutdown: gives back what no tensor holds, logs failures
+        that nobody was told, and calls no function of the plugin from then on. Work that goes on for long is left.
+        """
+        if self.engine != NULL and self.engine.usable():
+            try:
+                _wind_up(self)
+            finally:
+                self.engine.retire()
 
     def __eq__(self, other):
         if self is other:
@@ -211,14 +226,44 @@ cdef class Device:
         raise TypeError(f"{self.name} cannot be pickled: send its name instead")
 
 
-cdef object _release_cached(Device device):
+cdef list _blocks(ce.Allocator *allocator, str kind, vector[ce.const_Block_ptr] binned):
+    cdef vector[ce.BlockView] views = allocator.blocks()
+    cdef size_t i
+    cached = {<uintptr_t> binned[i] for i in range(binned.size())}
+    return [
+        {
+            "kind": kind, "chunk": <uintptr_t> views[i].chunk.handle, "offset": views[i].offset,
+            "bytes": views[i].bytes, "stream": views[i].stream,
+            "state": "free" if views[i].free else "cached" if <uintptr_t> views[i].block in cached else "used",
+        }
+        for i in range(views.size())
+    ]
+
+
+cdef object _release_cached(Device device, bint hand_over=False):
+    """Waits for the device, then gives what is free to the plugin, and what is left to the current stream."""
     cdef ce.Failure *failure
     cdef uint64_t released = 0
+    cdef uint64_t idle
     device.engine.pool.flush()
     with nogil:
-        failure = device.engine.release_cached(&released)
+        device.engine.deferred.reap()
+    idle = device.engine.allocator.free_count()
+    if not device.engine.synchronous():
+        failure = _wait_device(device)
+        # Those streams are done all the same, so nothing uses what is free.
+        if failure != NULL:
+            device.untold.append(_exception(failure, device, None, None, None))
+        idle = device.engine.allocator.free_count()
+    with nogil:
+        failure = device.engine.allocator.release_cached(idle, &released)
+        if failure == NULL:
+            failure = device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released)
     if failure != NULL:
         _raise(failure, device)
+    if hand_over:
+        device.engine.allocator.hand_over(idle, device.engine.stream())
+    _raise_waited(NULL, device)
     return released
 
 
@@ -226,13 +271,50 @@ cdef int _make_room(Device device) except -1:
     """Memory ran out: lets go of what only garbage and caches hold."""
     device.engine.allocator.count_retry()
     gc.collect()
-    _release_cached(device)
+    _release_cached(device, True)
     return 0
+
+
+cdef double _LONGEST_END = 2.0  # seconds
+
+
+cdef _wind_up(Device device):
+    cdef ce.Failure *failure
+    cdef ce.Stream *stream
+    cdef uint64_t released = 0
+    cdef uint64_t idle
+    cdef uint64_t limit = <uint64_t> (_LONGEST_END * 1e9)
+    cdef size_t i
+    cdef bint busy = False
+    for i in range(device.engine.stream_count()):
+        stream = device.engine.stream_at(i)
+        with nogil:
+            failure = stream.wait_for(limit)
+        if failure == NULL:
+            continue
+        busy |= failure.code == ce.TIMEOUT
+        device.untold.append(_exception(failure, device, None, None, None))
+    for error in device.untold:
+        logging.getLogger("device_api").warning("at the end of %s: %s", device.name, error)
+    device.untold.clear()
+    if busy:
+        return
+    device.engine.pool.flush()
+    with nogil:
+        device.engine.deferred.reap()
+        idle = device.engine.allocator.free_count()
+        failure = device.engine.allocator.release_cached(idle, &released)
+        del failure
+        failure = device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released)
+        del failure
+        if not device.engine.synchronous():
+            device.engine.destroy_streams()
 
 
 cdef ce.Storage *_new_storage(Device device, uint64_t size, str op) except NULL:
     """A new storage with one reference; the slow way when the pool has none ready."""
-    cdef ce.Storage *storage = device.engine.pool.take(size)
+    cdef ce.Stream *stream = device.engine.stream()
+    cdef ce.Storage *storage = device.engine.pool.take(size, stream)
     cdef ce.Block *block = NULL
     cdef ce.Failure *failure
     cdef uint64_t rounded
@@ -247,7 +329,7 @@ cdef ce.Storage *_new_storage(Device device, uint64_t size, str op) except NULL:
     rounded = device.engine.allocator.round(size)
     for attempt in range(2):
         with nogil:
-            failure = device.engine.allocator.allocate(rounded, device.engine.stream(), &block)
+            failure = device.engine.allocator.allocate(rounded, stream, &block)
         if failure == NULL:
             return device.engine.pool.adopt(block)
         if failure.code != ce.OUT_OF_MEMORY or attempt == 1:

@@ -19,7 +19,7 @@ cdef extern from "device_api/device_api.h" nogil:
 
     ctypedef struct da_device:
         pass
-    ctypedef struct da_stream:
+    ctypedef struct da_event:
         pass
     ctypedef struct da_error_interface:
         pass
@@ -58,6 +58,7 @@ cdef extern from "failure.hpp" namespace "device_api" nogil:
 cdef extern from "process.hpp" namespace "device_api" nogil:
     void watch_forks()
     void close_process()
+    cpp_bool is_closing "device_api::process_closing.load" ()
 
 
 cdef extern from "dtype.hpp" namespace "device_api" nogil:
@@ -100,9 +101,72 @@ cdef extern from "layout.hpp" namespace "device_api" nogil:
     LayoutProblem intern_layout(int32_t, int32_t, const int64_t *, const int64_t *, LayoutRef *) except +
 
 
+cdef extern from "stream.hpp" namespace "device_api" nogil:
+    cppclass Stream:
+        EngineDevice *device
+        int32_t priority
+        uint32_t number
+        cpp_bool idle
+        uint64_t begin()
+        void end()
+        uint64_t sequence()
+        cpp_bool settled(uint64_t)
+        cpp_bool suspicious()
+        Failure *failure_of(uint64_t) except +
+        void lock()
+        cpp_bool lock_for(uint64_t)
+        void unlock()
+        uint64_t wait_target()
+        Failure *wait() except +
+        Failure *wait_for(uint64_t) except +
+        void settle(uint64_t, const Failure *) except +
+        cpp_bool follows(const Stream *, uint64_t)
+        void note_follow(const Stream *, uint64_t) except +
+        Failure *follow(const Stream *) except +
+
+
+cdef extern from "pinned.hpp" namespace "device_api" nogil:
+    Storage *adopt_pinned(EngineDevice *, EngineDevice *, Block *) except +
+    EngineDevice *pinned_by(const Storage *)
+
+
+cdef extern from "deferred.hpp" namespace "device_api" nogil:
+    cppclass Deferred:
+        void reap() except +
+        cpp_bool empty()
+
+
+cdef extern from "calls.hpp" namespace "device_api" nogil:
+    Failure *query_stream(const Stream *, int32_t *) except +
+    cpp_bool has_callbacks(const Stream *)
+    Failure *add_callback(
+        const Stream *, void (*)(void *, int32_t) noexcept nogil, void *, void (*)(void *) noexcept nogil
+    ) except +
+    Failure *create_event(const EngineDevice *, cpp_bool, da_event **) except +
+    Failure *destroy_event(const EngineDevice *, da_event *)
+    Failure *record_event(const Stream *, da_event *) except +
+    Failure *wait_event(const Stream *, da_event *) except +
+    Failure *query_event(const EngineDevice *, da_event *, int32_t *) except +
+    Failure *synchronize_event(const EngineDevice *, da_event *, uint64_t) except +
+    Failure *elapsed(const EngineDevice *, da_event *, da_event *, double *) except +
+
+
 cdef extern from "allocator.hpp" namespace "device_api" nogil:
+    struct Chunk:
+        void *handle
+        uint64_t bytes
     struct Block:
-        pass
+        Chunk *chunk
+        uint64_t offset
+        uint64_t bytes
+    ctypedef const Block *const_Block_ptr "const device_api::Block *"
+    struct BlockView:
+        const Block *block
+        const Chunk *chunk
+        uint64_t offset
+        uint64_t bytes
+        cpp_bool free
+        uint32_t stream
     struct AllocatorStatistics:
         uint64_t reserved
         uint64_t peak_reserved
@@ -111,7 +175,12 @@ cdef extern from "allocator.hpp" namespace "device_api" nogil:
         uint64_t retries
     cppclass Allocator:
         uint64_t round(uint64_t)
-        Failure *allocate(uint64_t, da_stream *, Block **) except +
+        Failure *allocate(uint64_t, Stream *, Block **) except +
+        void free(Block *, const vector[Stream *] *) except +
+        uint64_t free_count()
+        Failure *release_cached(uint64_t, uint64_t *) except +
+        void hand_over(uint64_t, Stream *) except +
+        vector[BlockView] blocks() except +
         AllocatorStatistics statistics()
         void reset_peak()
         void count_retry()
@@ -126,6 +195,12 @@ cdef extern from "storage.hpp" namespace "device_api" nogil:
         uint64_t offset
         uint64_t bytes
         uint64_t version
+        Stream *writer
+        uint64_t written
+        void *owner
+        vector[Stream *] *uses
+        Stream *home()
+        void add_use(Stream *) except +
     cppclass StorageRef:
         StorageRef()
         StorageRef(Storage *)
@@ -137,7 +212,8 @@ cdef extern from "storage.hpp" namespace "device_api" nogil:
         uint64_t frees
         uint64_t cached
     cppclass StoragePool:
-        Storage *take(uint64_t)
+        Storage *take(uint64_t, const Stream *)
+        vector[const Block *] binned() except +
         Storage *adopt(Block *) except +
         void flush() except +
         PoolStatistics statistics()
@@ -166,22 +242,30 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         uint64_t offset
     cppclass EngineDevice "device_api::Device":
         EngineDevice(
-            da_device *, const Tables &, const da_error_interface *, da_dl_device, uint64_t, uint64_t
+            da_device *, const Tables &, const da_error_interface *, da_dl_device, uint64_t, uint64_t, cpp_bool
         ) except +
         Failure *open() except +
         da_device *handle()
-        da_stream *stream()
+        Stream *stream()
+        Stream *default_stream()
+        void set_stream(Stream *) except +
+        Failure *acquire_stream(int32_t, Stream **) except +
+        size_t stream_count()
+        Stream *stream_at(size_t)
+        cpp_bool host_visible()
+        void destroy_streams() except +
         cpp_bool synchronous()
         const vector[const da_kernel *] &kernels()
         cpp_bool usable()
         cpp_bool forked()
         void retire()
         Failure *synchronize() except +
-        Failure *release_cached(uint64_t *) except +
         void memory_info(uint64_t *, uint64_t *) except +
         cpp_map[string, uint64_t] kernel_runs() except +
         void reset_kernel_runs()
+        Deferred deferred
         Allocator allocator
+        Allocator pinned
         StoragePool pool
         RandomState random
         cpp_bool deterministic
@@ -234,6 +318,9 @@ cdef extern from "program.hpp" namespace "device_api" nogil:
         Place *places
         Storage **storages
         Element *scalars
+        Stream *stream
+        cpp_bool crossing
+        uint64_t work()
     cppclass EngineProgram "device_api::Program":
         EngineProgram(EngineDevice *, string) except +
         Slot *add_slot(SlotKind, uint64_t) except +
@@ -289,9 +376,11 @@ cdef extern from "transfer.hpp" namespace "device_api" nogil:
         Range()
         void *handle
         uint64_t offset
-    Failure *write_to_device(EngineDevice *, Range, const void *, uint64_t) except +
-    Failure *read_from_device(EngineDevice *, Range, void *, uint64_t) except +
-    Failure *copy_between(EngineDevice *, Range, EngineDevice *, Range, uint64_t) except +
+    Failure *write_to_device(EngineDevice *, Stream *, Range, const void *, uint64_t, cpp_bool *) except +
+    Failure *write_from_pinned(EngineDevice *, Stream *, Range, const void *, uint64_t) except +
+    Failure *read_from_device(EngineDevice *, Stream *, Range, void *, uint64_t) except +
+    Failure *copy_within(EngineDevice *, Stream *, Range, Range, uint64_t) except +
+    Failure *copy_from_peer(EngineDevice *, Stream *, EngineDevice *, Range, Range, uint64_t) except +
 
 
 cdef extern from "host.hpp" namespace "device_api" nogil:

@@ -4,6 +4,19 @@ cdef str _text(const string &value):
     return value.decode("utf-8", "replace")
 
 
+cdef frozenset _WAITS = frozenset((
+    "stream.synchronize", "stream.event_synchronize", "device.synchronize", "asynchronous work", "memory.copy",
+))
+
+
+cdef str _named_op(Device device, str message):
+    """The first word of a message that is the name of a kernel of the device, or None."""
+    if device.kernels is None:
+        return None
+    known = {kernel.op for kernel in device.kernels}
+    return next((word for word in re.findall(r"[a-z][a-z0-9_]*", message) if word in known), None)
+
+
 cdef object _exception(ce.Failure *failure, Device device, str op, str detail, object requested):
     """Makes the exception for a failure, and ends the failure. `op` is None outside of kernels."""
     cdef int32_t code = failure.code
@@ -35,6 +48,11 @@ cdef object _exception(ce.Failure *failure, Device device, str op, str detail, o
         return _errors.DeviceTimeout(
             "the work was not done in time", subject=where, why=message, device=device.name
         )
+    if op is None and entry in _WAITS:
+        # The status is that of a kernel that was queued; its name stands in the plugin's words.
+        op = _named_op(device, message)
+        if op is not None:
+            where = f"{op} on {device.name}"
     if op is None:
         return _errors.PluginFailed(
             f"{entry} failed", subject=device.name, why=f"{message} (status {code})",

@@ -35,15 +35,66 @@ cdef inline void _drop(ce.Storage *storage) noexcept:
     cdef ce.StorageRef reference = ce.StorageRef(storage)
 
 
+cdef int _write(Tensor tensor, const void *source, uint64_t size) except -1:
+    """Fills a contiguous tensor from host memory, which may be reused on return."""
+    cdef Device device = tensor.device
+    cdef ce.Storage *storage = tensor.state.storage.get()
+    cdef ce.Stream *stream = device.engine.stream()
+    cdef ce.Failure *failure
+    cdef ce.Range place = _range(tensor)
+    cdef cpp_bool waits = False
+    if size == 0:
+        return 0
+    _access(device, stream, storage, True, storage.offset == place.offset and size + 64 > storage.bytes)
+    if stream != NULL:
+        storage.written = stream.begin()
+    storage.writer = stream
+    try:
+        with nogil:
+            failure = ce.write_to_device(device.engine, stream, place, source, size, &waits)
+    finally:
+        if stream != NULL:
+            stream.end()
+    if failure != NULL:
+        _raise(failure, device)
+    if waits:
+        _raise_waited(_wait_stream(stream), device)
+    return 0
+
+
+cdef int _read(Tensor tensor, void *target, uint64_t size) except -1:
+    """Copies a contiguous tensor to host memory, and waits for that."""
+    cdef Device device = tensor.device
+    cdef ce.Stream *stream = device.engine.stream()
+    cdef ce.Failure *failure
+    cdef ce.Range place = _range(tensor)
+    if size == 0:
+        return 0
+    _access(device, stream, tensor.state.storage.get(), False, False)
+    if stream != NULL:
+        stream.begin()
+    try:
+        with nogil:
+            failure = ce.read_from_device(device.engine, stream, place, target, size)
+    finally:
+        if stream != NULL:
+            stream.end()
+    if failure != NULL:
+        _raise(failure, device)
+    if stream != NULL:
+        _raise_waited(_wait_stream(stream), device)
+        # The wait may have been good although earlier ones were not.
+        _check_written(device, tensor)
+    return 0
+
+
 def from_host(Device device not None, int32_t dtype, shape, buffer):
     """A new tensor with the bytes of a C-contiguous buffer; the buffer may be reused on return.
 
-    ShapeError when the sizes differ.
+    Up to 8 MiB go through pinned memory, and nothing is waited for. ShapeError when the sizes differ.
     """
     cdef Tensor tensor = empty(device, dtype, shape)
     cdef uint64_t size = tensor.state.layout.get().bytes()
-    cdef ce.Failure *failure = NULL
-    cdef ce.Range place = _range(tensor)
     cdef Py_buffer source
     PyObject_GetBuffer(buffer, &source, PyBUF_C_CONTIGUOUS)
     try:
@@ -52,20 +103,14 @@ def from_host(Device device not None, int32_t dtype, shape, buffer):
                 "the buffer has another size", subject=f"{source.len} bytes",
                 why=f"{tensor.dtype.name}{tensor.shape} has {size}", shapes=[tensor.shape],
             )
-        if size != 0:
-            with nogil:
-                failure = ce.write_to_device(device.engine, place, source.buf, size)
+        _write(tensor, source.buf, size)
     finally:
         PyBuffer_Release(&source)
-    if failure != NULL:
-        _raise(failure, device)
     return tensor
 
 
 def read_into(Tensor tensor not None, buffer):
-    """Waits for the work on the device and copies a contiguous tensor into a writable C-contiguous buffer."""
-    cdef ce.Failure *failure = NULL
-    cdef ce.Range place = _range(tensor)
+    """Waits for the work on the tensor and copies it (contiguous) into a writable C-contiguous buffer."""
     cdef uint64_t size = tensor.state.layout.get().bytes()
     cdef Py_buffer target
     _check(tensor.device)
@@ -77,21 +122,89 @@ def read_into(Tensor tensor not None, buffer):
                 "the buffer has another size", subject=f"{target.len} bytes",
                 why=f"{tensor.dtype.name}{tensor.shape} has {size}", shapes=[tensor.shape],
             )
-        if size != 0:
-            with nogil:
-                failure = ce.read_from_device(tensor.device.engine, place, target.buf, size)
+        _read(tensor, target.buf, size)
     finally:
         PyBuffer_Release(&target)
-    if failure != NULL:
-        _raise(failure, tensor.device)
 
 
-def copy_bytes(Tensor src not None, Tensor dst not None):
-    """Copies the bytes of one contiguous tensor over another of equal size, on any two devices; waits."""
-    cdef ce.Failure *failure = NULL
+cdef uint64_t _STAGING = 16 << 20  # bytes
+
+
+cdef int _copy_staged(Tensor src, Tensor dst, uint64_t size) except -1:
+    """Through host memory, piece by piece."""
+    cdef uint64_t done = 0
+    cdef uint64_t part
+    cdef bytearray staging = bytearray(min(size, _STAGING))
+    cdef char *memory = staging
+    cdef Tensor piece_from, piece_to
+    while done < size:
+        part = min(size - done, _STAGING)
+        piece_from = view(src, 6, (part,), (1,), src.state.start - src.state.storage.get().offset + done)
+        piece_to = view(dst, 6, (part,), (1,), dst.state.start - dst.state.storage.get().offset + done)
+        _read(piece_from, memory, part)
+        _write(piece_to, memory, part)
+        done += part
+    return 0
+
+
+cdef bint _is_pinned(Tensor tensor, Device device):
+    """Host memory that the accelerator `device` has pinned."""
+    return tensor.state.storage.get().owner != NULL and ce.pinned_by(tensor.state.storage.get()) == device.engine
+
+
+cdef int _queue_copy(Tensor src, Tensor dst, uint64_t size) except -2:
+    """Queues a copy on a stream without a wait; -1 where the devices have no way between them."""
+    cdef ce.EngineDevice *engine = dst.device.engine
+    cdef Device on = dst.device
+    cdef ce.Stream *stream
+    cdef ce.Storage *target = dst.state.storage.get()
     cdef ce.Range source = _range(src)
-    cdef ce.Range target = _range(dst)
+    cdef ce.Range place = _range(dst)
+    cdef ce.Failure *failure
+    cdef int way = 0
+    if src.device is dst.device:
+        way = 1
+    elif _is_pinned(src, dst.device):
+        way = 2
+    elif _is_pinned(dst, src.device):
+        way = 3
+        on = src.device
+        engine = on.engine
+    stream = engine.stream()
+    _access(on, stream, src.state.storage.get(), False, False)
+    _access(on, stream, target, True, target.offset == place.offset and size + 64 > target.bytes)
+    if stream != NULL:
+        target.written = stream.begin()
+    target.writer = stream
+    try:
+        with nogil:
+            if way == 1:
+                failure = ce.copy_within(engine, stream, source, place, size)
+            elif way == 2:
+                failure = ce.write_from_pinned(engine, stream, place, <char *> source.handle + source.offset, size)
+            elif way == 3:
+                failure = ce.read_from_device(engine, stream, source, <char *> place.handle + place.offset, size)
+            else:
+                failure = ce.copy_from_peer(engine, stream, src.device.engine, source, place, size)
+    finally:
+        if stream != NULL:
+            stream.end()
+    if failure == NULL:
+        return 0
+    if way == 0 and failure.code == ce.UNIMPLEMENTED:
+        del failure
+        return -1
+    _raise(failure, on)
+
+
+def copy_bytes(Tensor src not None, Tensor dst not None, bint non_blocking=False):
+    """Copies the bytes of one contiguous tensor over another of equal size, on any two devices.
+
+    Within a device it is queued; between devices it waits, unless `non_blocking` and host memory is pinned.
+    """
     cdef uint64_t size = src.state.layout.get().bytes()
+    cdef bint queued = False
+    cdef Device other
     _check(src.device)
     _check(dst.device)
     _needs_contiguous(src, "copying bytes")
@@ -102,14 +215,60 @@ def copy_bytes(Tensor src not None, Tensor dst not None):
             why=f"the destination has {dst.nbytes}", shapes=[src.shape, dst.shape],
         )
     dst.state.storage.get().version += 1
-    if size == 0 or (src.state.storage.get() == dst.state.storage.get() and source.offset == target.offset):
+    if size == 0 or (
+        src.state.storage.get() == dst.state.storage.get() and src.state.start == dst.state.start
+    ):
         return
     if ce.alias_class(dst.state, src.state) != 0:
         raise _errors.ShapeError("source and destination overlap", subject="copying bytes", remedy="Copy first.")
+    if (
+        src.device is dst.device or _is_pinned(src, dst.device) or _is_pinned(dst, src.device)
+        or (src.device.type == dst.device.type)
+    ):
+        queued = _queue_copy(src, dst, size) == 0
+    if not queued:
+        _copy_staged(src, dst, size)
+    elif src.device is not dst.device and not non_blocking:
+        other = src.device if dst.device.engine.synchronous() else dst.device
+        if not other.engine.synchronous():
+            _raise_waited(_wait_stream(other.engine.stream()), other)
+
+
+def pinned_empty(Device device not None, Device host not None, int32_t dtype, shape):
+    """A tensor of the device `host` (which must have memory that the host sees) in memory that copies to and from
+    `device` reach without a wait. On a synchronous device it is an ordinary tensor.
+    """
+    cdef ce.LayoutRef layout = _layout(dtype, shape, None)
+    cdef ce.Block *block = NULL
+    cdef ce.Storage *storage
+    cdef ce.Failure *failure
+    cdef uint64_t size = layout.get().bytes()
+    _check(device)
+    _check(host)
+    if device.engine.synchronous():
+        return empty(host, dtype, shape)
+    if not host.engine.host_visible():
+        raise _errors.DeviceMismatch(
+            "pinned memory is memory of the host", subject=host.name, why="its memory cannot be read by the host",
+            devices=[device.name, host.name],
+        )
+    size = device.engine.pinned.round(size)
     with nogil:
-        failure = ce.copy_between(src.device.engine, source, dst.device.engine, target, size)
+        failure = device.engine.pinned.allocate(size, NULL, &block)
     if failure != NULL:
-        _raise(failure, dst.device)
+        _raise(failure, device, None, None, size)
+    storage = ce.adopt_pinned(host.engine, device.engine, block)
+    try:
+        return _share(host, layout, storage, storage.offset)
+    finally:
+        _drop(storage)
+
+
+def settle(Tensor tensor not None):
+    """Waits until queued work on the tensor is done, for those who look at its memory themselves."""
+    cdef ce.Storage *storage = tensor.state.storage.get()
+    _check(tensor.device)
+    _access(tensor.device, NULL, storage, True, False)
 
 
 def view(Tensor tensor not None, int32_t dtype, shape, strides, int64_t byte_offset):
@@ -132,6 +291,8 @@ def view(Tensor tensor not None, int32_t dtype, shape, strides, int64_t byte_off
 def data_handle(Tensor tensor not None):
     """The plugin's memory handle as a number: an address where the device is host visible. Add `start` to it."""
     _check(tensor.device)
+    if tensor.state.storage.get().writer != NULL and tensor.device.engine.host_visible():
+        settle(tensor)
     return <uintptr_t> tensor.state.storage.get().handle
 
 

@@ -32,15 +32,18 @@ import gc
 import logging
 import operator
 import os
+import re
 
 from device_api import dtypes as _dtypes
 from device_api import errors as _errors
+from device_api.loading import environment as _environment
 
 include "failures.pxi"
 include "device.pxi"
 include "tensor.pxi"
 include "scalars.pxi"
 include "program.pxi"
+include "streams.pxi"
 include "runner.pxi"
 include "memory.pxi"
 include "dispatch.pxi"

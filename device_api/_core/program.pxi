@@ -205,6 +205,7 @@ cdef class Program:
         self.engine = NULL
         if program == NULL:
             return
+        # Without states of kernels nothing is called; with them, those of a synchronous device are released here.
         program.retire()
         del program
 

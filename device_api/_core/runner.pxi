@@ -87,9 +87,12 @@ cdef object _run(
     cdef ce.Frame frame
     cdef ce.EngineProgram *engine = program.engine
     cdef uint64_t need = frame.start(engine, states, states + count)
+    cdef ce.Storage *storage
     cdef size_t i
     if need != 0:
         _grow_frame(program.device, &frame, need, program.op)
+    if frame.crossing:
+        _cross(program, &frame, states, count)
     if engine.scalar_count != 0:
         for i in range(engine.steps.size()):
             if engine.steps[i].scalar_input >= 0:
@@ -99,7 +102,10 @@ cdef object _run(
                 )
     engine.runs += 1
     for i in range(out_count):
-        (<Tensor> outs[i]).state.storage.get().version += 1
+        storage = (<Tensor> outs[i]).state.storage.get()
+        storage.version += 1
+        storage.writer = frame.stream
+        storage.written = frame.work()
     if engine.external_count != 0:
         _run_mixed(program, &frame, attributes)
     else:

@@ -133,6 +133,12 @@ cdef class Tensor:
             )
         self.differentiable = value
 
+    def record_stream(self, stream not None):
+        """Says that a stream uses the tensor in a way the host does not see: its memory stays until the work that the
+        stream has when the tensor goes is done.
+        """
+        record_stream(self, stream)
+
     def __hash__(self):
         return <Py_hash_t> (<uintptr_t> <PyObject *> self >> 4)
 

@@ -42,6 +42,7 @@ VARIABLES: dict[str, Variable] = {
         Variable("DEVICE_API_CPU_THREADS", "select", "number of threads of the built-in CPU plugin"),
         Variable("DEVICE_API_LAYERS", "path", "layers over every plugin, such as validate,trace"),
         Variable("DEVICE_API_FAULT", "debug", "what the fault layer does, as slot:number:action"),
+        Variable("DEVICE_API_ALLOCATOR", "debug", "caching, or direct: each tensor has memory of its own"),
         Variable("DEVICE_API_LOG", "debug", "debug, info, warning or error: what the package logs"),
     )
 }

@@ -1,4 +1,4 @@
-"""Devices, their memory and their random generators."""
+"""Devices, their memory, their streams and their random generators."""
 
 from __future__ import annotations
 
@@ -23,14 +23,28 @@ from device_api.runtime.memory import (
     max_memory_reserved,
     memory_allocated,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
     reset_peak_memory_stats,
     set_memory_limit,
 )
 from device_api.runtime.random import get_random_state, manual_seed, set_random_state
+from device_api.runtime.streams import (
+    Event,
+    Stream,
+    copy_into,
+    current_stream,
+    default_stream,
+    pinned_empty,
+)
 
 __all__ = [
+    "Event",
+    "Stream",
+    "copy_into",
+    "current_stream",
     "default_device",
+    "default_stream",
     "device",
     "device_count",
     "device_properties",
@@ -46,8 +60,10 @@ __all__ = [
     "max_memory_reserved",
     "memory_allocated",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
     "opened_devices",
+    "pinned_empty",
     "reset_peak_memory_stats",
     "set_default_device",
     "set_device",

@@ -7,6 +7,8 @@ this thread.
 
 from __future__ import annotations
 
+from typing import Any
+
 from device_api.errors import AttributeValueError
 from device_api.runtime.devices import DeviceLike, resolve
 
@@ -14,6 +16,13 @@ from device_api.runtime.devices import DeviceLike, resolve
 def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     """All counters of a device's allocator."""
     return resolve(device).memory_stats()
+
+
+def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
+    """Every block of memory held from the plugin: `kind` ("device" or "pinned"), `chunk` (a number for the
+    plugin's allocation), `offset` and `bytes`, `state` ("used" by a tensor or queued work, "cached" for the
+    next tensor of that size, or "free") and the number of the `stream` it belongs to."""
+    return resolve(device).memory_snapshot()
 
 
 def memory_allocated(device: DeviceLike | None = None) -> int:

@@ -414,11 +414,39 @@ static da_error *stream_none(da_device *device, da_stream *stream) {
   control.synchronizations += 1;
   return NULL;
 }
+static da_error *event_create(da_device *device, uint64_t flags, da_event **out_event) {
+  (void)device;
+  (void)flags;
+  *out_event = (da_event *)&the_stream;
+  return NULL;
+}
+static da_error *event_none(da_device *device, da_event *event) {
+  (void)device;
+  (void)event;
+  return NULL;
+}
+static da_error *event_record(da_device *device, da_event *event, da_stream *stream) {
+  (void)stream;
+  return event_none(device, event);
+}
+static da_error *event_query(da_device *device, da_event *event, int32_t *out_done) {
+  *out_done = 1;
+  return event_none(device, event);
+}
+static da_error *event_synchronize(da_device *device, da_event *event, uint64_t timeout_ns) {
+  (void)timeout_ns;
+  return event_none(device, event);
+}
 static const da_stream_interface stream_table = {.struct_size = sizeof(stream_table),
                                                  .version = 1,
                                                  .create = stream_create,
                                                  .destroy = stream_none,
-                                                 .synchronize = stream_none};
+                                                 .synchronize = stream_none,
+                                                 .event_create = event_create,
+                                                 .event_destroy = event_none,
+                                                 .event_record = event_record,
+                                                 .event_query = event_query,
+                                                 .event_synchronize = event_synchronize};
 
 DA_EXPORT const void *table(const char *name) {
   if (strcmp(name, "memory") == 0) return &memory;

@@ -116,11 +116,16 @@ def test_what_a_plugin_reports_on_its_own_is_raised_by_the_next_wait(toy: TestDe
     toy.library.set_host(core_harness.ctypes.c_void_p(_core.host_table_address()))
     try:
         program = single(device, "sleepy")
-        for wait in (lambda _: device.synchronize(), get):
+        for wait in (get, lambda _: device.synchronize()):
             (result,) = program.run([])
             with pytest.raises(errors.PluginFailed, match="the queue stopped"):
                 wait(result)
-            wait(result)
+        device.synchronize()
+        # Told once; but what it should have written never becomes a number.
+        for use in (get, lambda tensor: tensor + 1.0):
+            with pytest.raises(errors.PluginFailed, match="the queue stopped"):
+                use(result)
+        assert get(put(device, np.float32([1])) + 1.0).tolist() == [2]
     finally:
         toy.library.set_host(None)
 

@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from simulated_driver import IN_PLACE, ROOT, Accelerator, Make
 
+Host = Callable[..., subprocess.CompletedProcess[str]]
+
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -77,6 +79,28 @@ def child(library: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         environment |= {f"SIM_{name}": str(value) for name, value in settings.items()}
         return subprocess.run(
             [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, env=environment
+        )
+
+    return run
+
+
+@pytest.fixture
+def host() -> Host:
+    """Runs Python text in a process of its own, with the package as `da`, the plugin registered, and NumPy as
+    `np`. Settings are SIM_ variables, and ALLOCATOR the host's.
+    """
+    if not IN_PLACE.exists() or not (ROOT / "reference_cpu" / "libdevice_api_cpu.so").exists():
+        pytest.skip("the host finds plugins and its core in the source tree, and they are not built in place")
+
+    def run(body: str, **settings: object) -> subprocess.CompletedProcess[str]:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("SIM_", "DEVICE_API_"))}
+        for name, value in settings.items():
+            environment["DEVICE_API_ALLOCATOR" if name == "ALLOCATOR" else f"SIM_{name}"] = str(value)
+        environment["PYTHONPATH"] = str(ROOT)
+        head = "import numpy as np\nimport device_api as da\n"
+        head += f"da.register_plugin({str(ROOT / 'plugins' / 'simulated' / 'sim.json')!r})\n"
+        return subprocess.run(
+            [sys.executable, "-c", head + body], capture_output=True, text=True, timeout=300, env=environment
         )
 
     return run

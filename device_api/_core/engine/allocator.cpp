@@ -1,8 +1,10 @@
 #include "allocator.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "device.hpp"
@@ -39,7 +41,8 @@ bool Allocator::ByFit::operator()(const Block *a, const Block *b) const {
          std::make_tuple(b->stream, b->bytes, b->chunk, b->offset);
 }
 
-Failure *Allocator::allocate(uint64_t bytes, da_stream *stream, Block **out_block) {
+Failure *Allocator::allocate(uint64_t bytes, Stream *stream, Block **out_block) {
+  device_->deferred.reap();
   {
     std::lock_guard<std::mutex> guard(mutex_);
     *out_block = take_cached(bytes, stream, false);
@@ -55,7 +58,7 @@ Failure *Allocator::allocate(uint64_t bytes, da_stream *stream, Block **out_bloc
   return nullptr;
 }
 
-Block *Allocator::take_cached(uint64_t bytes, da_stream *stream, bool any) {
+Block *Allocator::take_cached(uint64_t bytes, Stream *stream, bool any) {
   Block probe{nullptr, 0, bytes, stream, nullptr, nullptr, true};
   for (auto it = free_.lower_bound(&probe); it != free_.end() && (*it)->stream == stream; ++it) {
     // A small request must not pin a large chunk, nor a medium one a huge chunk that it barely fills.
@@ -71,9 +74,9 @@ Block *Allocator::take_cached(uint64_t bytes, da_stream *stream, bool any) {
 Block *Allocator::cut(Block *block, uint64_t bytes) {
   block->free = false;
   const uint64_t remainder = block->bytes - bytes;
-  if (!worth_cutting(block->chunk, remainder, granularity_)) return block;
-  Block *rest =
-      new Block{block->chunk, block->offset + bytes, remainder, block->stream, block, block->next, true};
+  if (direct_ || !worth_cutting(block->chunk, remainder, granularity_)) return block;
+  Block *rest = new Block{block->chunk, block->offset + bytes, remainder, block->stream,
+                          block,        block->next,           true,      block->freed};
   if (block->next != nullptr) block->next->previous = rest;
   block->next = rest;
   block->bytes = bytes;
@@ -81,10 +84,48 @@ Block *Allocator::cut(Block *block, uint64_t bytes) {
   return block;
 }
 
-Failure *Allocator::grow(uint64_t bytes, da_stream *stream, Block **out_block) {
+Failure *Allocator::take_chunk(uint64_t bytes, Chunk **out_chunk) {
+  const Tables &tables = device_->tables();
+  void *handle = nullptr;
+  bool plain = false;
+  Failure *failure =
+      translate(device_->errors(), tables.memory->allocate(device_->handle(), kind_, bytes, &handle),
+                "memory.allocate");
+  if (failure != nullptr && kind_ == DA_MEMORY_PINNED && failure->code == DA_STATUS_UNIMPLEMENTED) {
+    plain = true;
+    handle = std::malloc(bytes);
+    delete failure;
+    failure = handle != nullptr
+                  ? nullptr
+                  : fail(DA_STATUS_OUT_OF_MEMORY, "memory.allocate", "the host has no memory left");
+  }
+  if (failure == nullptr && handle == nullptr) {
+    failure = fail(kMalformed, "memory.allocate", "the plugin reported success and gave no handle");
+  }
+  if (failure == nullptr) *out_chunk = new Chunk{handle, bytes, plain};
+  return failure;
+}
+
+Failure *Allocator::free_chunk(Chunk *chunk) {
+  Failure *failure = nullptr;
+  if (chunk->plain) {
+    std::free(chunk->handle);
+  } else {
+    failure =
+        translate(device_->errors(), device_->tables().memory->free(device_->handle(), kind_, chunk->handle),
+                  "memory.free");
+  }
+  std::lock_guard<std::mutex> guard(mutex_);
+  statistics_.reserved -= chunk->bytes;
+  ++statistics_.plugin_frees;
+  delete chunk;
+  return failure;
+}
+
+Failure *Allocator::grow(uint64_t bytes, Stream *stream, Block **out_block) {
   Failure *failure = nullptr;
   // A chunk with room to spare first; when that does not fit, exactly what is needed.
-  for (uint64_t size : {chunk_size(bytes), bytes}) {
+  for (uint64_t size : {direct_ ? bytes : chunk_size(bytes), bytes}) {
     delete failure;
     {
       std::lock_guard<std::mutex> guard(mutex_);
@@ -95,15 +136,9 @@ Failure *Allocator::grow(uint64_t bytes, da_stream *stream, Block **out_block) {
       }
       statistics_.reserved += size;  // before the call, so that threads cannot pass the limit together
     }
-    void *handle = nullptr;
-    const Tables &tables = device_->tables();
-    failure = translate(device_->errors(),
-                        tables.memory->allocate(device_->handle(), DA_MEMORY_DEVICE, size, &handle),
-                        "memory.allocate");
+    Chunk *chunk = nullptr;
+    failure = take_chunk(size, &chunk);
     std::lock_guard<std::mutex> guard(mutex_);
-    if (failure == nullptr && handle == nullptr) {
-      failure = fail(kMalformed, "memory.allocate", "the plugin reported success and gave no handle");
-    }
     if (failure != nullptr) {
       statistics_.reserved -= size;
       if (failure->code != DA_STATUS_OUT_OF_MEMORY) return failure;
@@ -111,24 +146,51 @@ Failure *Allocator::grow(uint64_t bytes, da_stream *stream, Block **out_block) {
     }
     ++statistics_.plugin_allocations;
     statistics_.peak_reserved = std::max(statistics_.peak_reserved, statistics_.reserved);
-    Chunk *chunk = new Chunk{handle, size};
-    *out_block = cut(new Block{chunk, 0, size, stream, nullptr, nullptr, false}, bytes);
+    Block *block = new Block{chunk, 0, size, stream, nullptr, nullptr, false};
+    firsts_.insert(block);
+    *out_block = cut(block, bytes);
     return nullptr;
   }
   return failure;
 }
 
-void Allocator::free(Block *block) {
+void Allocator::free(Block *block, const std::vector<Stream *> *uses) {
+  std::vector<Stream *> busy;
+  if (uses != nullptr) busy = *uses;
+  // A cached block is used again behind the work of its own stream; one that leaves must wait for it.
+  if (direct_ && block->stream != nullptr) busy.push_back(block->stream);
+  if (busy.empty()) return free_now(block);
+  device_->deferred.add(std::move(busy), [this, block] { free_now(block); });
+}
+
+void Allocator::free_now(Block *block) {
+  if (direct_) {
+    {
+      std::lock_guard<std::mutex> guard(mutex_);
+      firsts_.erase(block);
+    }
+    Chunk *chunk = block->chunk;
+    delete block;
+    if (device_->usable()) delete free_chunk(chunk);
+    return;
+  }
   std::lock_guard<std::mutex> guard(mutex_);
+  block->freed = ++frees_;
+  join(block);
+}
+
+void Allocator::join(Block *block) {
   block->free = true;
   for (Block *other : {block->previous, block->next}) {
     if (other == nullptr || !other->free || other->stream != block->stream) continue;
     free_.erase(other);
     block->bytes += other->bytes;
+    block->freed = std::max(block->freed, other->freed);
     if (other == block->previous) {
       block->offset = other->offset;
       block->previous = other->previous;
       if (block->previous != nullptr) block->previous->next = block;
+      if (firsts_.erase(other) != 0) firsts_.insert(block);
     } else {
       block->next = other->next;
       if (block->next != nullptr) block->next->previous = block;
@@ -138,14 +200,20 @@ void Allocator::free(Block *block) {
   free_.insert(block);
 }
 
-Failure *Allocator::release_cached(uint64_t *out_bytes) {
+uint64_t Allocator::free_count() {
+  std::lock_guard<std::mutex> guard(mutex_);
+  return frees_;
+}
+
+Failure *Allocator::release_cached(uint64_t idle, uint64_t *out_bytes) {
   std::vector<Chunk *> chunks;
   {
     std::lock_guard<std::mutex> guard(mutex_);
     for (auto it = free_.begin(); it != free_.end();) {
       Block *block = *it;
-      if (block->previous == nullptr && block->next == nullptr) {
+      if (block->previous == nullptr && block->next == nullptr && block->freed <= idle) {
         chunks.push_back(block->chunk);
+        firsts_.erase(block);
         it = free_.erase(it);
         delete block;
       } else {
@@ -153,17 +221,10 @@ Failure *Allocator::release_cached(uint64_t *out_bytes) {
       }
     }
   }
-  *out_bytes = 0;
   Failure *first = nullptr;
   for (Chunk *chunk : chunks) {
-    Failure *failure = translate(
-        device_->errors(), device_->tables().memory->free(device_->handle(), DA_MEMORY_DEVICE, chunk->handle),
-        "memory.free");
     *out_bytes += chunk->bytes;
-    std::lock_guard<std::mutex> guard(mutex_);
-    statistics_.reserved -= chunk->bytes;
-    ++statistics_.plugin_frees;
-    delete chunk;
+    Failure *failure = free_chunk(chunk);
     if (first == nullptr) {
       first = failure;
     } else {
@@ -171,6 +232,32 @@ Failure *Allocator::release_cached(uint64_t *out_bytes) {
     }
   }
   return first;
+}
+
+void Allocator::hand_over(uint64_t idle, Stream *stream) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<Block *> moved;
+  for (Block *block : free_) {
+    if (block->stream != stream && block->freed <= idle) moved.push_back(block);
+  }
+  for (Block *block : moved) {
+    free_.erase(block);
+    block->free = false;  // so that no neighbour joins it before its turn
+    block->stream = stream;
+  }
+  for (Block *block : moved) join(block);
+}
+
+std::vector<BlockView> Allocator::blocks() {
+  std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<BlockView> all;
+  for (const Block *block : firsts_) {
+    for (; block != nullptr; block = block->next) {
+      all.push_back(BlockView{block, block->chunk, block->offset, block->bytes, block->free,
+                              block->stream == nullptr ? 0 : block->stream->number});
+    }
+  }
+  return all;
 }
 
 AllocatorStatistics Allocator::statistics() {

@@ -1,14 +1,17 @@
-// The caching allocator of one device: blocks cut from large chunks of the plugin's memory.
+// The caching allocator of one device and one kind of memory: blocks cut from large chunks of the plugin's.
 //
 // Handles are opaque, so a block is a chunk and a byte offset. Freed blocks join their free neighbours and
-// stay cached; they serve only the stream that freed them, whose later work runs after everything that used
-// the block. The plugin is called with no lock held: a plugin written in Python needs the interpreter's.
+// stay cached; they serve only the stream they were made for, whose later work runs after everything that
+// used the block. Other streams that used a block are waited for before it is free. A direct allocator keeps
+// nothing: every block is a chunk, and goes back when the work is done. The plugin is called with no lock
+// held: a plugin written in Python needs the interpreter's.
 #ifndef DEVICE_API_CORE_ALLOCATOR_HPP
 #define DEVICE_API_CORE_ALLOCATOR_HPP
 
 #include <cstdint>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "device_api/memory.h"
 #include "failure.hpp"
@@ -17,20 +20,33 @@
 namespace device_api {
 
 class Device;
+class Stream;
 
 struct Chunk {
   void *handle;
   uint64_t bytes;
+  bool plain;  // ordinary memory of the host, where the plugin has no pinned one
 };
 
 struct Block {
   Chunk *chunk;
   uint64_t offset;
   uint64_t bytes;
-  da_stream *stream;
+  Stream *stream;
   Block *previous;  // neighbours in the chunk
   Block *next;
   bool free;
+  uint64_t freed = 0;  // the count of frees when it became free
+};
+
+// One block as a snapshot shows it.
+struct BlockView {
+  const Block *block;
+  const Chunk *chunk;
+  uint64_t offset;
+  uint64_t bytes;
+  bool free;
+  uint32_t stream;  // number
 };
 
 struct AllocatorStatistics {
@@ -43,21 +59,29 @@ struct AllocatorStatistics {
 
 class Allocator {
  public:
-  explicit Allocator(Device *device) : device_(device) {}
+  Allocator(Device *device, int32_t kind) : device_(device), kind_(kind) {}
 
   // The fork generation this allocator belongs to.
   uint32_t birth() const { return birth_; }
   void set_granularity(uint64_t bytes) { granularity_ = bytes; }
+  void set_direct() { direct_ = true; }
   uint64_t round(uint64_t bytes) const {
     return bytes == 0 ? granularity_ : (bytes + granularity_ - 1) & ~(granularity_ - 1);
   }
 
   // `bytes` is already rounded. May call the plugin. [thread-safe]
-  Failure *allocate(uint64_t bytes, da_stream *stream, Block **out_block);
-  // Never calls the plugin. [thread-safe]
-  void free(Block *block);
-  // Gives every chunk without a used block back to the plugin. The device must be idle. [thread-safe]
-  Failure *release_cached(uint64_t *out_bytes);
+  Failure *allocate(uint64_t bytes, Stream *stream, Block **out_block);
+  // `uses` (may be nullptr): streams besides the block's own whose present work still needs it. Calls the
+  // plugin only where a direct allocator may free at once. [thread-safe]
+  void free(Block *block, const std::vector<Stream *> *uses);
+  // How many blocks have become free so far: what is free by then is idle once all streams were waited for.
+  uint64_t free_count();
+  // Gives every chunk without a used block back to the plugin, if it was free at `idle` (a free_count).
+  Failure *release_cached(uint64_t idle, uint64_t *out_bytes);
+  // Lets `stream` have all blocks that were free at `idle`.
+  void hand_over(uint64_t idle, Stream *stream);
+  // All blocks, neighbours side by side.
+  std::vector<BlockView> blocks();
 
   AllocatorStatistics statistics();
   void reset_peak();
@@ -70,15 +94,23 @@ class Allocator {
     bool operator()(const Block *a, const Block *b) const;
   };
 
-  Block *take_cached(uint64_t bytes, da_stream *stream, bool any);
+  Block *take_cached(uint64_t bytes, Stream *stream, bool any);
+  void free_now(Block *block);
+  void join(Block *block);
+  Failure *free_chunk(Chunk *chunk);
+  Failure *take_chunk(uint64_t bytes, Chunk **out_chunk);
   Block *cut(Block *block, uint64_t bytes);
-  Failure *grow(uint64_t bytes, da_stream *stream, Block **out_block);
+  Failure *grow(uint64_t bytes, Stream *stream, Block **out_block);
 
   Device *device_;
+  const int32_t kind_;  // enum da_memory_kind
+  bool direct_ = false;
   const uint32_t birth_ = fork_generation.load();
   uint64_t granularity_ = 64;
   std::mutex mutex_;
   std::set<Block *, ByFit> free_;
+  std::set<Block *> firsts_;  // of all chunks
+  uint64_t frees_ = 0;
   AllocatorStatistics statistics_{};
   uint64_t limit_ = 0;
 };

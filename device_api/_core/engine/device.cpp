@@ -1,6 +1,7 @@
 #include "device.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "host.hpp"
 #include "program.hpp"
@@ -17,19 +18,33 @@ uint64_t granularity_for(uint64_t alignment) {
   return power_of_two ? std::clamp(alignment, kLeastGranularity, kMostGranularity) : kLeastGranularity;
 }
 
+std::atomic<uint32_t> device_count{0};
+
+// By device number.
+std::vector<Stream *> &chosen_streams() {
+  static thread_local std::vector<Stream *> chosen;
+  return chosen;
+}
+
 }  // namespace
 
 Device::Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
-               uint64_t alignment, uint64_t flags)
-    : allocator(this),
-      pool(&allocator, &stream_),
+               uint64_t alignment, uint64_t flags, bool direct)
+    : allocator(this, DA_MEMORY_DEVICE),
+      pinned(this, DA_MEMORY_PINNED),
+      pool(&allocator, &default_stream_),
       handle_(handle),
       tables_(tables),
       errors_(errors),
       place_(place),
-      synchronous_(tables.stream == nullptr || (flags & DA_DEVICE_SYNCHRONOUS) != 0) {
-  allocator.set_granularity(granularity_for(alignment));
-  pool.prepare(granularity_for(alignment));
+      synchronous_(tables.stream == nullptr || (flags & DA_DEVICE_SYNCHRONOUS) != 0),
+      flags_(flags),
+      number_(device_count.fetch_add(1)) {
+  // Where every tensor has memory of its own, its size is not rounded either: what lies behind its last byte
+  // belongs to nobody.
+  allocator.set_granularity(direct ? 1 : granularity_for(alignment));
+  if (direct) allocator.set_direct();
+  pool.prepare(granularity_for(alignment), !direct);
 }
 
 Failure *Device::open() {
@@ -60,35 +75,57 @@ Failure *Device::open() {
     }
     kernels_.push_back(kernel);
   }
-  if (synchronous_) return nullptr;
-  Failure *failure = translate(errors_, tables_.stream->create(handle_, 0, &stream_), "stream.create");
-  if (failure == nullptr && stream_ == nullptr) {
-    failure = fail(kMalformed, "stream.create", "the plugin reported success and gave no stream");
+  return synchronous_ ? nullptr : acquire_stream(0, &default_stream_);
+}
+
+Stream *Device::current_stream() const {
+  const std::vector<Stream *> &chosen = chosen_streams();
+  Stream *stream = number_ < chosen.size() ? chosen[number_] : nullptr;
+  return stream != nullptr ? stream : default_stream_;
+}
+
+void Device::set_stream(Stream *stream) {
+  std::vector<Stream *> &chosen = chosen_streams();
+  if (number_ >= chosen.size()) chosen.resize(number_ + 1, nullptr);
+  chosen[number_] = stream;
+}
+
+Failure *Device::acquire_stream(int32_t priority, Stream **out_stream) {
+  for (const auto &stream : streams_) {
+    // One that failed, or still has work, would not be as good as new.
+    if (!stream->idle || stream->priority != priority || !stream->settled(stream->sequence())) continue;
+    stream->idle = false;
+    *out_stream = stream.get();
+    return nullptr;
   }
-  return failure;
+  da_stream *made = nullptr;
+  Failure *failure = translate(errors_, tables_.stream->create(handle_, priority, &made), "stream.create");
+  if (failure != nullptr) return failure;
+  if (made == nullptr)
+    return fail(kMalformed, "stream.create", "the plugin reported success and gave no stream");
+  const uint32_t number = static_cast<uint32_t>(streams_.size());
+  streams_.push_back(std::make_unique<Stream>(this, made, priority, number));
+  *out_stream = streams_.back().get();
+  return nullptr;
 }
 
 Failure *Device::synchronize() {
   Failure *failure = nullptr;
-  if (!synchronous_) {
-    failure = translate(errors_, tables_.stream->synchronize(handle_, stream_), "stream.synchronize");
-  }
-  if (failure == nullptr && tables_.device->synchronize != nullptr) {
+  // All work of the host is on streams, whose waits say what failed on which of them.
+  if (synchronous_ && tables_.device->synchronize != nullptr) {
     failure = translate(errors_, tables_.device->synchronize(handle_), "device.synchronize");
   }
-  Failure *reported = take_async_error(handle_);
+  Failure *reported = take_async_error(handle_, nullptr);
   if (reported == nullptr) return failure;
-  // What the plugin reported while the work ran is the cause; the wait only repeats it.
   delete failure;
   return reported;
 }
 
-Failure *Device::release_cached(uint64_t *out_bytes) {
-  *out_bytes = 0;
-  if (!synchronous()) {
-    if (Failure *failure = synchronize()) return failure;
+void Device::destroy_streams() {
+  events.destroy();
+  for (const auto &stream : streams_) {
+    delete translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy");
   }
-  return allocator.release_cached(out_bytes);
 }
 
 void Device::memory_info(uint64_t *out_free, uint64_t *out_total) {

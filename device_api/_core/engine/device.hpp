@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "allocator.hpp"
+#include "deferred.hpp"
 #include "device_api/device.h"
 #include "device_api/kernel.h"
 #include "device_api/random.h"
@@ -18,6 +20,7 @@
 #include "failure.hpp"
 #include "process.hpp"
 #include "storage.hpp"
+#include "stream.hpp"
 
 namespace device_api {
 
@@ -39,7 +42,7 @@ class Program;
 class Device {
  public:
   Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
-         uint64_t alignment, uint64_t flags);
+         uint64_t alignment, uint64_t flags, bool direct);
 
   // Reads the kernel list and makes the stream. May call the plugin.
   Failure *open();
@@ -48,7 +51,17 @@ class Device {
   const Tables &tables() const { return tables_; }
   const da_error_interface *errors() const { return errors_; }
   da_dl_device place() const { return place_; }
-  da_stream *stream() const { return stream_; }
+  // The stream on which this thread works; nullptr where the device is synchronous.
+  Stream *stream() const { return synchronous_ ? nullptr : current_stream(); }
+  Stream *default_stream() const { return default_stream_; }
+  // Makes it the stream of this thread; nullptr: the default one.
+  void set_stream(Stream *stream);
+  // A stream that nobody else holds: an idle one, or a new one. May call the plugin. Host lock.
+  Failure *acquire_stream(int32_t priority, Stream **out_stream);
+  // Host lock.
+  size_t stream_count() const { return streams_.size(); }
+  Stream *stream_at(size_t position) const { return streams_[position].get(); }
+  bool host_visible() const { return (flags_ & DA_DEVICE_HOST_VISIBLE) != 0; }
   // Every call is finished when it returns; then the device has no stream of its own.
   bool synchronous() const { return synchronous_; }
   const std::vector<const da_kernel *> &kernels() const { return kernels_; }
@@ -58,10 +71,10 @@ class Device {
   bool forked() const { return birth_ != fork_generation.load(std::memory_order_relaxed); }
   void retire() { usable_ = false; }
 
-  // Waits for all work and gives what failed meanwhile.
+  // Waits for what the waits for single streams leave, and gives what failed. Without the host lock.
   Failure *synchronize();
-  // After `pool.flush()`: returns what no tensor uses to the plugin.
-  Failure *release_cached(uint64_t *out_bytes);
+  // Ends streams and events of a device without work.
+  void destroy_streams();
   // Free and total bytes as the plugin sees them, or zeros.
   void memory_info(uint64_t *out_free, uint64_t *out_total);
 
@@ -71,18 +84,26 @@ class Device {
   std::map<std::string, uint64_t> kernel_runs() const;
   void reset_kernel_runs();
 
+  Deferred deferred{this};
+  EventPool events{this};
   Allocator allocator;
+  Allocator pinned;
   StoragePool pool;
   RandomState random{0, 0};
   bool deterministic = false;
 
  private:
+  Stream *current_stream() const;
+
   da_device *handle_;
   Tables tables_;
   const da_error_interface *errors_;
   da_dl_device place_;
   const bool synchronous_;
-  da_stream *stream_ = nullptr;
+  const uint64_t flags_;
+  const uint32_t number_;  // among all devices of the process
+  Stream *default_stream_ = nullptr;
+  std::vector<std::unique_ptr<Stream>> streams_;
   const uint32_t birth_ = fork_generation.load();
   bool usable_ = true;
   std::vector<const da_kernel *> kernels_;

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "process.hpp"
 
@@ -13,12 +13,18 @@ namespace {
 
 constexpr size_t kLogCapacity = 1024;
 
+struct Report {
+  const da_device *device;
+  const da_stream *stream;
+  Failure *failure;
+};
+
 struct Services {
   std::mutex mutex;
   std::vector<LogLine> lines;
   uint64_t dropped = 0;
   void (*notify)() = nullptr;
-  std::unordered_map<const da_device *, Failure *> errors;
+  std::vector<Report> errors;
   // Lets a wait look without the lock: almost never is there an error.
   std::atomic<uint64_t> error_count{0};
 };
@@ -43,13 +49,15 @@ void log(void *, int32_t level, const char *message) {
   if (notify != nullptr && !process_closing.load()) notify();
 }
 
-void report_async_error(void *, da_device *device, da_stream *, int32_t code, const char *message) {
+void report_async_error(void *, da_device *device, da_stream *stream, int32_t code, const char *message) {
   Services &state = services();
   std::string text = message != nullptr && message[0] != '\0' ? message : "the plugin gave no message";
   std::lock_guard<std::mutex> guard(state.mutex);
   // The first cause is the one that explains the others.
-  if (state.errors.count(device) != 0) return;
-  state.errors[device] = fail(code, "asynchronous work", std::move(text));
+  for (const Report &known : state.errors) {
+    if (known.device == device && known.stream == stream) return;
+  }
+  state.errors.push_back(Report{device, stream, fail(code, "asynchronous work", std::move(text))});
   state.error_count.fetch_add(1);
 }
 
@@ -81,16 +89,19 @@ std::vector<LogLine> take_log(uint64_t *out_dropped) {
   return std::exchange(state.lines, {});
 }
 
-Failure *take_async_error(const da_device *device) {
+Failure *take_async_error(const da_device *device, const da_stream *stream) {
   Services &state = services();
   if (state.error_count.load() == 0) return nullptr;
   std::lock_guard<std::mutex> guard(state.mutex);
-  auto found = state.errors.find(device);
-  if (found == state.errors.end()) return nullptr;
-  Failure *failure = found->second;
-  state.errors.erase(found);
-  state.error_count.fetch_sub(1);
-  return failure;
+  for (auto it = state.errors.begin(); it != state.errors.end(); ++it) {
+    if (it->device != device) continue;
+    if (stream != nullptr && it->stream != nullptr && it->stream != stream) continue;
+    Failure *failure = it->failure;
+    state.errors.erase(it);
+    state.error_count.fetch_sub(1);
+    return failure;
+  }
+  return nullptr;
 }
 
 }  // namespace device_api

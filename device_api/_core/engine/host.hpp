@@ -27,8 +27,9 @@ void set_log_notify(void (*notify)());
 // Empties the queue; `out_dropped` counts lines that found it full.
 std::vector<LogLine> take_log(uint64_t *out_dropped);
 
-// The first error reported for the device since the last call, or nullptr.
-Failure *take_async_error(const da_device *device);
+// The first error reported for the stream since the last call, or for the whole device; nullptr: none. A NULL
+// stream takes those of any stream.
+Failure *take_async_error(const da_device *device, const da_stream *stream);
 
 }  // namespace device_api
 

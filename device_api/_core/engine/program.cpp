@@ -6,6 +6,7 @@
 
 #include "philox.hpp"
 #include "process.hpp"
+#include "transfer.hpp"
 
 namespace device_api {
 
@@ -19,11 +20,11 @@ constexpr int64_t kLongWork = 16384;  // elements; beyond it a kernel outweighs 
 // returned: the next user of the block is on the same stream, behind this kernel.
 class Scratch {
  public:
-  explicit Scratch(Device *device) : device_(device) {}
+  Scratch(Device *device, Stream *stream) : device_(device), stream_(stream) {}
   ~Scratch() {
     for (Block *block : blocks_) {
       device_->pool.count_scratch(-static_cast<int64_t>(block->bytes));
-      device_->allocator.free(block);
+      device_->allocator.free(block, nullptr);
     }
     delete failure_;
   }
@@ -40,14 +41,14 @@ class Scratch {
       Failure *failure = bytes > most
                              ? fail(DA_STATUS_OUT_OF_MEMORY, "scratch", "the kernel asks for absurdly much")
                              : self->device_->allocator.allocate(self->device_->allocator.round(bytes),
-                                                                 self->device_->stream(), &block);
+                                                                 self->stream_, &block);
       if (failure != nullptr) {
         delete std::exchange(self->failure_, failure);
         return host_error();
       }
       self->blocks_.push_back(block);
     } catch (const std::exception &) {
-      if (block != nullptr) self->device_->allocator.free(block);
+      if (block != nullptr) self->device_->allocator.free(block, nullptr);
       return host_error();
     }
     self->device_->pool.count_scratch(static_cast<int64_t>(block->bytes));
@@ -58,6 +59,7 @@ class Scratch {
 
  private:
   Device *device_;
+  Stream *stream_;
   std::vector<Block *> blocks_;
   Failure *failure_ = nullptr;
 };
@@ -124,21 +126,6 @@ void Frame::widen(size_t slots, size_t scalar_count) {
 }
 
 Program::Program(Device *of, std::string name) : device(of), op(std::move(name)) {}
-
-Program::~Program() {
-  if (!device->usable() || process_closing.load()) return;
-  bool stateful = false;
-  for (const Step &step : steps) stateful = stateful || step.state != nullptr;
-  if (!stateful) return;
-  // Queued launches may still read their states. A failure is kept by the device and met by the next wait.
-  if (!device->synchronous())
-    delete translate(device->errors(),
-                     device->tables().stream->synchronize(device->handle(), device->stream()),
-                     "stream.synchronize");
-  for (Step &step : steps) {
-    if (step.state != nullptr) step.kernel->release(step.state);
-  }
-}
 
 Slot *Program::add_slot(SlotKind kind, uint64_t value) {
   if (kind == SlotKind::output) {
@@ -238,6 +225,25 @@ void Program::finish() {
 void Program::retire() {
   if (listed_) device->remove_program(this);
   listed_ = false;
+  if (!device->usable() || process_closing.load()) return;
+  std::vector<std::pair<const da_kernel *, void *>> states;
+  for (Step &step : steps) {
+    if (step.state != nullptr) states.emplace_back(step.kernel, std::exchange(step.state, nullptr));
+  }
+  if (states.empty()) return;
+  auto release = [of = device, states = std::move(states)] {
+    if (!of->usable()) return;
+    for (const auto &[kernel, state] : states) kernel->release(state);
+  };
+  // Queued launches may still read their states.
+  if (streams_.empty()) return release();
+  device->deferred.add(streams_, std::move(release));
+}
+
+void Program::note_new_stream(Stream *stream) {
+  const auto found = std::find(streams_.begin(), streams_.end(), stream);
+  if (found != streams_.end()) streams_.erase(found);
+  streams_.push_back(stream);
 }
 
 uint64_t Program::next_external(uint64_t from) const {
@@ -301,12 +307,12 @@ inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tenso
     tensors[k].dl.byte_offset = descriptor->dl.byte_offset + place.offset;
     pointers[k] = &tensors[k];
   }
-  Scratch scratch(device);
+  Scratch scratch(device, frame->stream);
   da_kernel_context context;
   context.struct_size = sizeof(context);
   context.extension = nullptr;
   context.device = device->handle();
-  context.stream = device->stream();
+  context.stream = frame->stream == nullptr ? nullptr : frame->stream->handle;
   context.flags = device->deterministic ? DA_CONTEXT_DETERMINISTIC : DA_CONTEXT_FLAG_NONE;
   context.random_seed = frame->random_seed;
   context.random_offset = frame->random_offset + step.random_before;
@@ -330,20 +336,19 @@ Failure *Program::run_random(const Step &step, Frame *frame) {
   const Tables &tables = device->tables();
   if (tables.random != nullptr) {
     return translate(device->errors(),
-                     tables.random->bits(device->handle(), device->stream(), frame->random_seed, offset,
-                                         place.handle, place.offset + output.byte_offset, count),
+                     tables.random->bits(
+                         device->handle(), frame->stream == nullptr ? nullptr : frame->stream->handle,
+                         frame->random_seed, offset, place.handle, place.offset + output.byte_offset, count),
                      "random.bits");
   }
-  std::vector<uint32_t> words(count);
-  philox_words(frame->random_seed, offset, words.data(), count);
-  da_copy copy{};
-  copy.struct_size = sizeof(copy);
-  copy.kind = DA_COPY_HOST_TO_DEVICE;
-  copy.destination = place.handle;
-  copy.destination_offset = place.offset + output.byte_offset;
-  copy.source = words.data();
-  copy.bytes = count * sizeof(uint32_t);
-  return translate(device->errors(), tables.memory->copy(device->handle(), nullptr, &copy), "memory.copy");
+  // The copy may be read from them later: they live until the stream has passed it.
+  auto words = std::make_shared<std::vector<uint32_t>>(count);
+  philox_words(frame->random_seed, offset, words->data(), count);
+  Failure *failure =
+      write_from_pinned(device, frame->stream, Range{place.handle, place.offset + output.byte_offset},
+                        words->data(), count * sizeof(uint32_t));
+  if (frame->stream != nullptr) device->deferred.add({frame->stream}, [words] {});
+  return failure;
 }
 
 void Program::count_runs(std::map<std::string, uint64_t> *totals) const {

@@ -76,6 +76,7 @@ class Frame {
   inline uint64_t start(Program *program, const TensorState *const *inputs, const TensorState *const *outs);
   void supply(Storage *storage) { supplied_ = storage; }
   inline uint64_t resume();
+  uint64_t work() const { return work_; }
   // Drops the references that the frame owns: outputs that nobody took, and the arena.
   inline void clear();
 
@@ -84,6 +85,8 @@ class Frame {
   Place *places = nullptr;
   Storage **storages = nullptr;
   Element *scalars = nullptr;
+  Stream *stream = nullptr;  // on which it runs
+  bool crossing = false;     // some operand needs a closer look: another stream, or work that failed
   uint64_t random_seed = 0;
   uint64_t random_offset = 0;
 
@@ -96,6 +99,7 @@ class Frame {
   const TensorState *const *inputs_ = nullptr;
   const TensorState *const *outs_ = nullptr;
   Storage *supplied_ = nullptr;
+  uint64_t work_ = 0;   // its number on the stream
   uint32_t ready_ = 0;  // slots that have their memory
   Place inline_places_[kInline];
   Storage *inline_storages_[kInline];
@@ -109,8 +113,8 @@ class Program {
  public:
   // Host lock.
   Program(Device *device, std::string op);
-  // `retire` first; calls `release` of kernels, so better without the host lock.
-  ~Program();
+  // `retire` first. Host lock.
+  ~Program() = default;
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
@@ -124,7 +128,8 @@ class Program {
   void add_result(uint32_t slot, uint64_t byte_offset, LayoutRef layout);
   // Calls `prepare` of each kernel. May call the plugin for long: without the host lock.
   Failure *prepare();
-  // Counts as existing from now on, until `retire`. Host lock.
+  // Counts as existing from now on, until `retire`, which also gives the states of kernels up: at once, or
+  // when the streams that run them have passed. Host lock.
   void finish();
   void retire();
 
@@ -132,6 +137,10 @@ class Program {
   Failure *run(Frame *frame, uint64_t first, uint64_t last) noexcept;
   // The first external step at or after `from`, or the number of steps.
   uint64_t next_external(uint64_t from) const;
+  // It runs on that stream. Host lock.
+  void note_stream(Stream *stream) {
+    if (streams_.empty() || streams_.back() != stream) note_new_stream(stream);
+  }
   void count_runs(std::map<std::string, uint64_t> *totals) const;
   // Says which tensors a step works on: "inputs float32(4, 4), ...; outputs ...".
   std::string describe(uint64_t step) const;
@@ -154,12 +163,14 @@ class Program {
   Program *previous = nullptr;
 
  private:
+  void note_new_stream(Stream *stream);
   Failure *run_kernel(const Step &step, Frame *frame);
   Failure *launch(const Step &step, Frame *frame, da_tensor *tensors, const da_tensor **pointers,
                   const uint64_t *attributes);
   Failure *run_random(const Step &step, Frame *frame);
 
   std::vector<da_tensor> descriptors_;
+  std::vector<Stream *> streams_;  // on which states may still be in use
   bool listed_ = false;
 };
 
@@ -179,6 +190,11 @@ inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, cons
   scalars = inline_scalars_;
   if (of->slots.size() > kInline || of->scalar_count > kInlineScalars)
     widen(of->slots.size(), of->scalar_count);
+  stream = of->device->stream();
+  if (stream != nullptr) {
+    work_ = stream->begin();
+    of->note_stream(stream);
+  }
   if (of->random_total != 0) {
     random_seed = of->device->random.seed;
     random_offset = of->device->random.offset;
@@ -188,7 +204,7 @@ inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, cons
 }
 
 inline Storage *Frame::take(uint64_t bytes) {
-  return supplied_ != nullptr ? std::exchange(supplied_, nullptr) : program->device->pool.take(bytes);
+  return supplied_ != nullptr ? std::exchange(supplied_, nullptr) : program->device->pool.take(bytes, stream);
 }
 
 inline uint64_t Frame::resume() {
@@ -208,12 +224,18 @@ inline uint64_t Frame::resume() {
         const TensorState *state = (slot.kind == SlotKind::input ? inputs_ : outs_)[slot.value];
         storage = state->storage.get();
         start = state->start;
+        if (storage->writer != stream || storage->uses != nullptr ||
+            (stream != nullptr && (stream->suspicious() || storage->home() != stream))) {
+          crossing = true;
+        }
         break;
       }
       case SlotKind::output:
         storage = take(slot.value);
         if (storage == nullptr) return slot.value;
         start = storage->offset;
+        storage->writer = stream;
+        storage->written = work_;
         break;
       case SlotKind::temp:
         storage = arena;
@@ -222,6 +244,7 @@ inline uint64_t Frame::resume() {
       case SlotKind::constant:
         storage = slot.constant.get();
         start = slot.constant_start;
+        if (storage->writer != stream) crossing = true;
         break;
     }
     storages[ready_] = storage;
@@ -237,6 +260,7 @@ inline void Frame::clear() {
   }
   if (arena != nullptr) StorageRef dropped(arena);
   if (supplied_ != nullptr) StorageRef dropped(supplied_);
+  if (stream != nullptr) stream->end();
   program = nullptr;
 }
 

@@ -9,9 +9,9 @@ constexpr uint64_t kCacheCapacity = UINT64_C(4) << 20;  // of all bins together
 
 }  // namespace
 
-void StoragePool::prepare(uint64_t granularity) {
+void StoragePool::prepare(uint64_t granularity, bool binned) {
   shift_ = static_cast<uint32_t>(__builtin_ctzll(granularity));
-  bins_.assign(kBinnedBytes / granularity, nullptr);
+  bins_.assign(binned ? kBinnedBytes / granularity : 0, nullptr);
 }
 
 Storage *StoragePool::adopt(Block *block) {
@@ -25,8 +25,8 @@ Storage *StoragePool::adopt(Block *block) {
   return storage;
 }
 
-Storage *StoragePool::adopt_external(void *handle, uint64_t offset, uint64_t bytes, void (*release)(void *),
-                                     void *owner) {
+Storage *StoragePool::adopt_external(void *handle, uint64_t offset, uint64_t bytes,
+                                     void (*release)(void *, std::vector<Stream *> *), void *owner) {
   Storage *storage = new Storage{};
   storage->references = 1;
   storage->handle = handle;
@@ -40,15 +40,16 @@ Storage *StoragePool::adopt_external(void *handle, uint64_t offset, uint64_t byt
 
 void StoragePool::give_back(Storage *storage) {
   if (storage->block == nullptr) {
-    if (storage->release_external != nullptr) storage->release_external(storage->owner);
+    if (storage->release_external != nullptr) storage->release_external(storage->owner, storage->uses);
+    delete storage->uses;
     delete storage;
     return;
   }
   ++frees_;
   storage_bytes_ -= storage->bytes;
   const uint64_t bin = (storage->bytes >> shift_) - 1;
-  if (bin < bins_.size() && storage->bytes == (bin + 1) << shift_ && storage->block->stream == *stream_ &&
-      cached_ + storage->bytes <= kCacheCapacity) {
+  if (bin < bins_.size() && storage->bytes == (bin + 1) << shift_ && storage->uses == nullptr &&
+      storage->block->stream == *stream_ && cached_ + storage->bytes <= kCacheCapacity) {
     cached_ += storage->bytes;
     storage->next = bins_[bin];
     bins_[bin] = storage;
@@ -56,8 +57,17 @@ void StoragePool::give_back(Storage *storage) {
   }
   // In a forked child the allocator's lock may be held for ever by a thread that does not exist there.
   if (fork_generation.load(std::memory_order_relaxed) == allocator_->birth())
-    allocator_->free(storage->block);
+    allocator_->free(storage->block, storage->uses);
+  delete storage->uses;
   delete storage;
+}
+
+std::vector<const Block *> StoragePool::binned() const {
+  std::vector<const Block *> blocks;
+  for (const Storage *bin : bins_) {
+    for (; bin != nullptr; bin = bin->next) blocks.push_back(bin->block);
+  }
+  return blocks;
 }
 
 void StoragePool::flush() {
@@ -65,7 +75,7 @@ void StoragePool::flush() {
     while (bin != nullptr) {
       Storage *storage = bin;
       bin = storage->next;
-      allocator_->free(storage->block);
+      allocator_->free(storage->block, nullptr);
       delete storage;
     }
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "allocator.hpp"
+#include "stream.hpp"
 
 namespace device_api {
 
@@ -26,8 +27,22 @@ struct Storage {
   StoragePool *pool;
   Block *block;   // nullptr: somebody else owns the memory
   Storage *next;  // in a bin
-  void (*release_external)(void *owner);
+  void (*release_external)(void *owner, std::vector<Stream *> *uses);
   void *owner;
+  Stream *writer;    // whose work wrote last; nullptr: nobody's, or work that was done at once
+  uint64_t written;  // the number of that work
+  // Streams that used it, other than the one that its memory belongs to; nullptr: none.
+  std::vector<Stream *> *uses;
+
+  Stream *home() const { return block != nullptr ? block->stream : nullptr; }
+  void add_use(Stream *stream) {
+    if (stream == nullptr || stream == home()) return;
+    if (uses == nullptr) uses = new std::vector<Stream *>;
+    for (Stream *known : *uses) {
+      if (known == stream) return;
+    }
+    uses->push_back(stream);
+  }
 };
 
 class StorageRef {
@@ -61,13 +76,15 @@ struct PoolStatistics {
 
 class StoragePool {
  public:
-  StoragePool(Allocator *allocator, da_stream *const *stream) : allocator_(allocator), stream_(stream) {}
+  StoragePool(Allocator *allocator, Stream *const *stream) : allocator_(allocator), stream_(stream) {}
 
-  // `granularity` is a power of two: bins are that far apart.
-  void prepare(uint64_t granularity);
+  // `granularity` is a power of two: bins are that far apart. Not `binned`: every block goes back at once.
+  void prepare(uint64_t granularity, bool binned);
 
-  // One reference to a new storage, or nullptr when the bin is empty: then `acquire_block` and `adopt`.
-  Storage *take(uint64_t bytes) {
+  // One reference to a new storage for work of `stream`, or nullptr when no bin serves it: then a block of
+  // the allocator and `adopt`. Bins hold memory of the default stream.
+  Storage *take(uint64_t bytes, const Stream *stream) {
+    if (stream != *stream_) return nullptr;
     const uint64_t bin = bytes == 0 ? 0 : (bytes - 1) >> shift_;
     if (bin >= bins_.size()) return nullptr;
     Storage *storage = bins_[bin];
@@ -80,8 +97,10 @@ class StoragePool {
   // Wraps a block of this pool's allocator.
   Storage *adopt(Block *block);
   // Wraps memory that somebody else owns; `release` is called once, when the last tensor has gone.
-  Storage *adopt_external(void *handle, uint64_t offset, uint64_t bytes, void (*release)(void *),
-                          void *owner);
+  Storage *adopt_external(void *handle, uint64_t offset, uint64_t bytes,
+                          void (*release)(void *, std::vector<Stream *> *), void *owner);
+  // Blocks that wait in bins.
+  std::vector<const Block *> binned() const;
   // The last reference has gone.
   void give_back(Storage *storage);
   // Returns all cached blocks to the allocator.
@@ -97,6 +116,7 @@ class StoragePool {
   void begin(Storage *storage) {
     storage->references = 1;
     storage->version = 0;
+    storage->writer = nullptr;
     ++allocations_;
     storage_bytes_ += storage->bytes;
     const uint64_t now = live();
@@ -105,7 +125,7 @@ class StoragePool {
   uint64_t live() const { return storage_bytes_ + scratch_bytes_.load(std::memory_order_relaxed); }
 
   Allocator *allocator_;
-  da_stream *const *stream_;
+  Stream *const *stream_;
   uint32_t shift_ = 6;  // log2 of the granularity
   std::vector<Storage *> bins_;
   uint64_t cached_ = 0;

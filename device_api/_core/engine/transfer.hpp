@@ -1,6 +1,6 @@
-// Copies between host memory and storages, and between storages of any two devices.
+// Copies between host memory and a device, within a device, and between devices of one plugin.
 //
-// All of them are finished on return: the host's side may be reused at once. Without the host lock.
+// With a stream they are queued on it, else they are finished on return. Without the host lock.
 #ifndef DEVICE_API_CORE_TRANSFER_HPP
 #define DEVICE_API_CORE_TRANSFER_HPP
 
@@ -15,10 +15,17 @@ struct Range {
   uint64_t offset;
 };
 
-Failure *write_to_device(Device *device, Range destination, const void *source, uint64_t bytes);
-Failure *read_from_device(Device *device, Range source, void *destination, uint64_t bytes);
-// Directly where one plugin serves both devices, else through host memory.
-Failure *copy_between(Device *from, Range source, Device *to, Range destination, uint64_t bytes);
+// The host's memory may be reused on return, unless `*out_waits`: then only once the stream was waited for.
+Failure *write_to_device(Device *device, Stream *stream, Range destination, const void *source,
+                         uint64_t bytes, bool *out_waits);
+// The same from memory that lives, unchanged, until the stream has passed the copy.
+Failure *write_from_pinned(Device *device, Stream *stream, Range destination, const void *source,
+                           uint64_t bytes);
+Failure *read_from_device(Device *device, Stream *stream, Range source, void *destination, uint64_t bytes);
+Failure *copy_within(Device *device, Stream *stream, Range source, Range destination, uint64_t bytes);
+// UNIMPLEMENTED where the devices have no way between them.
+Failure *copy_from_peer(Device *device, Stream *stream, Device *peer, Range source, Range destination,
+                        uint64_t bytes);
 
 }  // namespace device_api
 

@@ -1,0 +1,509 @@
+# Streams and events as Python sees them, every wait of the host, and what orders work between streams.
+
+cdef extern from *:
+    """
+    #include <chrono>
+    static double device_api_now() {
+      return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+    """
+    double _now_ns "device_api_now" ()
+
+
+cdef ce.Failure *_wait_stream(ce.Stream *stream) except? NULL:
+    """Waits for a stream; what failed is remembered for the tensors it should have written, and given."""
+    cdef uint64_t target = stream.wait_target()
+    cdef ce.Failure *failure
+    with nogil:
+        stream.lock()
+        failure = stream.wait()
+    stream.settle(target, failure)
+    stream.unlock()
+    if not stream.device.deferred.empty():
+        with nogil:
+            stream.device.deferred.reap()
+    return failure
+
+
+cdef ce.Failure *_wait_device(Device device) except? NULL:
+    """Waits for all streams of a device; gives the first failure and keeps the others for the next wait."""
+    cdef ce.Failure *first = NULL
+    cdef ce.Failure *failure
+    cdef size_t i = 0
+    while i < device.engine.stream_count():
+        failure = _wait_stream(device.engine.stream_at(i))
+        i += 1
+        if failure == NULL:
+            continue
+        if first == NULL:
+            first = failure
+        else:
+            _keep(device, failure, first)
+    with nogil:
+        failure = device.engine.synchronize()
+        device.engine.deferred.reap()
+    if first == NULL:
+        return failure
+    if failure != NULL:
+        _keep(device, failure, first)
+    return first
+
+
+cdef int _keep(Device device, ce.Failure *failure, ce.Failure *told) except -1:
+    """A failure that nobody was told waits for the next wait, unless it only repeats another."""
+    if failure.code == told.code and failure.message == told.message:
+        del failure
+    else:
+        device.untold.append(_exception(failure, device, None, None, None))
+    return 0
+
+
+cdef int _raise_waited(ce.Failure *failure, Device device) except -1:
+    """After a wait: raises what failed, or what earlier waits found and could not raise."""
+    deliver_log()
+    if failure != NULL:
+        _raise(failure, device)
+    if device.untold:
+        raise device.untold.pop(0)
+    return 0
+
+
+cdef int _follow(Device device, ce.Stream *stream, ce.Stream *other, uint64_t work) except -1:
+    """Later work of `stream` (NULL: of the host) runs after that work of another stream."""
+    cdef ce.Failure *failure
+    cdef uint64_t now = other.sequence()
+    if stream == other or other.settled(work):
+        return 0
+    if stream == NULL or stream.device != other.device:
+        failure = _wait_stream(other)
+        if failure != NULL:
+            _raise(failure, _device_behind(other.device, device))
+        return 0
+    if stream.follows(other, work):
+        return 0
+    with nogil:
+        failure = stream.follow(other)
+    if failure != NULL:
+        _raise(failure, device)
+    stream.note_follow(other, now)
+    return 0
+
+
+cdef dict _devices_by_engine = {}
+
+
+cdef Device _device_behind(ce.EngineDevice *engine, Device otherwise):
+    return _devices_by_engine.get(<uintptr_t> engine, otherwise)
+
+
+cdef int _access(Device device, ce.Stream *stream, ce.Storage *storage, bint write, bint whole) except -1:
+    """Before `stream` (NULL: the host, or a synchronous device) uses a storage: raises when the work that should
+    have written it failed, and orders it behind work of other streams.
+
+    write: it is written; whole: all of it, so that what it holds does not matter.
+    """
+    cdef ce.Stream *writer = storage.writer
+    cdef ce.Stream *home = storage.home()
+    cdef ce.Failure *failure
+    cdef size_t i
+    if writer != NULL:
+        if writer.suspicious() and not (write and whole):
+            failure = writer.failure_of(storage.written)
+            if failure != NULL:
+                _raise(failure, _device_behind(writer.device, device))
+        _follow(device, stream, writer, storage.written)
+    if write:
+        if home != NULL:
+            _follow(device, stream, home, home.sequence())
+        if storage.uses != NULL:
+            for i in range(storage.uses.size()):
+                _follow(device, stream, storage.uses[0][i], storage.uses[0][i].sequence())
+    storage.add_use(stream)
+    return 0
+
+
+cdef int _check_written(Device device, Tensor tensor) except -1:
+    """Raises when the work that should have written a tensor is known to have failed."""
+    cdef ce.Storage *storage = tensor.state.storage.get()
+    cdef ce.Failure *failure
+    if storage.writer != NULL and storage.writer.suspicious():
+        failure = storage.writer.failure_of(storage.written)
+        if failure != NULL:
+            _raise(failure, _device_behind(storage.writer.device, device))
+    return 0
+
+
+cdef int _cross(Program program, ce.Frame *frame, const ce.TensorState **states, size_t count) except -1:
+    """The closer look at the operands of a run."""
+    cdef ce.EngineProgram *engine = program.engine
+    cdef ce.Slot *slot
+    cdef const ce.TensorState *state
+    cdef ce.Storage *storage
+    cdef bint whole
+    cdef size_t i
+    for i in range(engine.slots.size()):
+        slot = &engine.slots[i]
+        if slot.kind == ce.SLOT_INPUT or slot.kind == ce.SLOT_CONSTANT:
+            _access(program.device, frame.stream, frame.storages[i], False, False)
+    for i in range(engine.slots.size()):
+        slot = &engine.slots[i]
+        if slot.kind == ce.SLOT_OUT:
+            state = states[count + slot.value]
+            storage = state.storage.get()
+            whole = (
+                state.layout.get().contiguous and state.start == storage.offset
+                and program.device.engine.allocator.round(state.layout.get().bytes()) == storage.bytes
+            )
+            _access(program.device, frame.stream, storage, True, whole)
+    return 0
+
+
+cdef int _wait_limited(Device device, ce.Stream *stream, object timeout) except -1:
+    cdef ce.Failure *failure
+    cdef uint64_t limit
+    cdef bint locked, late
+    cdef uint64_t target = stream.wait_target()
+    if timeout is None:
+        failure = _wait_stream(stream)
+    else:
+        limit = _nanoseconds(timeout)
+        failure = NULL
+        with nogil:
+            locked = stream.lock_for(limit)
+            if locked:
+                failure = stream.wait_for(limit)
+        if not locked:
+            raise _errors.DeviceTimeout(
+                "the work was not done in time", subject=device.name, why="another thread waits for it as well",
+                device=device.name,
+            )
+        late = failure != NULL and failure.code == ce.TIMEOUT
+        if not late:
+            stream.settle(target, failure)
+        stream.unlock()
+        if late:
+            _raise(failure, device)
+    _raise_waited(failure, device)
+    return 0
+
+
+cdef uint64_t _nanoseconds(timeout) except? 0:
+    if not timeout >= 0:
+        raise _errors.AttributeValueError(
+            "a timeout is a number of seconds, 0 or more", subject=timeout, argument="timeout", value=timeout
+        )
+    return <uint64_t> min(timeout * 1e9, 9e18)
+
+
+cdef Stream _wrap_stream(Device device, ce.Stream *engine, bint owned):
+    cdef Stream stream = Stream.__new__(Stream)
+    stream.device = device
+    stream.engine = engine
+    stream.owned = owned
+    stream.outer = []
+    return stream
+
+
+@cython.final
+cdef class Stream:
+    """Work of a device in the order of its calls; streams run beside each other.
+
+    `with stream:` makes it the current stream of this thread for its device. On a synchronous device every stream is
+    done at once.
+    """
+
+    cdef ce.Stream *engine  # NULL: of a synchronous device
+    cdef readonly Device device
+    cdef bint owned
+    cdef list outer
+    cdef object __weakref__
+
+    def __init__(self, device=None, int priority=0):
+        """device: a device, its string, or None for that of this thread. A lower `priority` number runs earlier; 0 is normal. PluginFailed when the plugin can make no stream."""
+        cdef ce.Stream *made = NULL
+        cdef ce.Failure *failure
+        cdef Device on = _resolve(device)
+        if self.device is not None:
+            raise TypeError("a Stream is made once")
+        _check(on)
+        self.device = on
+        self.outer = []
+        if on.engine.synchronous():
+            return
+        failure = on.engine.acquire_stream(priority, &made)
+        if failure != NULL:
+            _raise(failure, on)
+        self.engine = made
+        self.owned = True
+
+    def __dealloc__(self):
+        # The plugin's stream serves again: memory belongs to it, and its work may still run.
+        if self.owned and self.engine != NULL:
+            self.engine.idle = True
+
+    @property
+    def priority(self):
+        return 0 if self.engine == NULL else self.engine.priority
+
+    def __eq__(self, other):
+        if not isinstance(other, Stream):
+            return NotImplemented
+        if self.engine == NULL:
+            return self is other
+        return self.engine == (<Stream> other).engine
+
+    def __hash__(self):
+        return hash(<uintptr_t> self.engine) if self.engine != NULL else object.__hash__(self)
+
+    def __repr__(self):
+        number = self.engine.number if self.engine != NULL else 0
+        return f"<Stream {number} of {self.device.name}>"
+
+    def __enter__(self):
+        cdef Stream before
+        _check(self.device)
+        if self.engine != NULL:
+            before = current_stream(self.device)
+            self.outer.append(before)
+            self.device.engine.set_stream(self.engine)
+        return self
+
+    def __exit__(self, *exception):
+        if self.engine != NULL:
+            self.device.engine.set_stream((<Stream> self.outer.pop()).engine)
+        return None
+
+    def synchronize(self, timeout=None):
+        """Waits until all work is done, at most `timeout` seconds; raises what failed. DeviceTimeout."""
+        _check(self.device)
+        if self.engine != NULL:
+            _wait_limited(self.device, self.engine, timeout)
+
+    def query(self):
+        """True when all work is done; never waits and raises no failure of the work."""
+        cdef int32_t done = 1
+        cdef ce.Failure *failure
+        _check(self.device)
+        if self.engine != NULL:
+            with nogil:
+                failure = ce.query_stream(self.engine, &done)
+            if failure != NULL:
+                _raise(failure, self.device)
+        return done != 0
+
+    def wait_event(self, Event event not None):
+        """Later work of this stream runs after what `event` last recorded; never recorded: nothing happens."""
+        event.wait(self)
+
+    def wait_stream(self, Stream other not None):
+        """Later work of this stream runs after the present work of another one."""
+        _check(self.device)
+        if other.engine != NULL:
+            _follow(self.device, self.engine, other.engine, other.engine.sequence())
+
+    def record_event(self, Event event=None):
+        """Records an event (a new one without timing, if none is given) and returns it."""
+        if event is None:
+            event = Event()
+        event.record(self)
+        return event
+
+    def add_callback(self, function):
+        """Has `function(status)` called once, in order, when the present work is done; 0 says that it went well.
+
+        It runs on a thread of the plugin and must not wait for the device. An exception in it is logged.
+        """
+        cdef ce.Failure *failure
+        cdef uint64_t work
+        _check(self.device)
+        if not callable(function):
+            raise TypeError(f"a callback is a function, not {type(function).__name__}")
+        if self.engine == NULL:
+            _call_back(function, 0)
+            return
+        if not ce.has_callbacks(self.engine):
+            raise _errors.UnsupportedOp(
+                "the plugin has no callbacks", subject=self.device.name, op="add_callback", device=self.device.name
+            )
+        Py_INCREF(function)
+        work = self.engine.begin()
+        with nogil:
+            failure = ce.add_callback(self.engine, _on_stream, <void *> function, _callback_ended)
+        self.engine.end()
+        if failure != NULL:
+            Py_DECREF(function)
+            _raise(failure, self.device)
+
+
+cdef _call_back(function, int32_t status):
+    try:
+        function(status)
+    except Exception:
+        logging.getLogger("device_api").exception("a callback of a stream failed")
+
+
+cdef void _on_stream(void *function, int32_t status) noexcept nogil:
+    if not ce.is_closing():
+        with gil:
+            _call_back(<object> <PyObject *> function, status)
+
+
+cdef void _callback_ended(void *function) noexcept nogil:
+    if not ce.is_closing():
+        with gil:
+            Py_DECREF(<object> <PyObject *> function)
+
+
+@cython.final
+cdef class Event:
+    """A mark in a stream. It belongs to the device of the stream that first records it."""
+
+    cdef ce.da_event *handle
+    cdef readonly Device device
+    cdef readonly bint timing
+    cdef ce.Stream *stream  # of the last recording
+    cdef uint64_t work      # of that stream, at the recording
+    cdef double recorded    # on synchronous devices, when
+    cdef object __weakref__
+
+    def __init__(self, bint timing=False):
+        """timing: `elapsed_time` will be asked."""
+        self.timing = timing
+        self.recorded = -1
+
+    def __dealloc__(self):
+        cdef ce.Failure *failure
+        if self.handle != NULL and self.device.engine.usable() and not ce.is_closing():
+            with nogil:
+                failure = ce.destroy_event(self.device.engine, self.handle)
+            del failure
+
+    def __repr__(self):
+        return f"<Event of {self.device.name if self.device is not None else 'no device yet'}>"
+
+    def record(self, Stream stream=None):
+        """Marks the present end of a stream, by default the current one of this thread's device."""
+        cdef ce.Failure *failure
+        if stream is None:
+            stream = current_stream()
+        _check(stream.device)
+        if self.device is not None and self.device is not stream.device:
+            raise _errors.DeviceMismatch(
+                "an event belongs to one device", subject=self.device.name, why=f"the stream is one of"
+                f" {stream.device.name}", devices=[self.device.name, stream.device.name],
+            )
+        self.device = stream.device
+        if stream.engine == NULL:
+            self.recorded = _now_ns()
+            return
+        if self.handle == NULL:
+            with nogil:
+                failure = ce.create_event(stream.engine.device, self.timing, &self.handle)
+            if failure != NULL:
+                _raise(failure, self.device)
+        with nogil:
+            failure = ce.record_event(stream.engine, self.handle)
+        if failure != NULL:
+            _raise(failure, self.device)
+        self.stream = stream.engine
+        self.work = stream.engine.wait_target()
+
+    def wait(self, Stream stream=None):
+        """Later work of a stream (by default the current one) runs after what was last recorded."""
+        cdef ce.Failure *failure
+        if self.stream == NULL:
+            return
+        if stream is None:
+            stream = current_stream(self.device)
+        _check(stream.device)
+        if stream.engine == NULL or stream.engine.device != self.stream.device:
+            self.synchronize()
+            return
+        with nogil:
+            failure = ce.wait_event(stream.engine, self.handle)
+        if failure != NULL:
+            _raise(failure, self.device)
+        if not stream.engine.follows(self.stream, self.work):
+            stream.engine.note_follow(self.stream, self.work)
+
+    def query(self):
+        """True when the mark was reached, or nothing was recorded."""
+        cdef int32_t done = 1
+        cdef ce.Failure *failure
+        if self.handle != NULL:
+            _check(self.device)
+            with nogil:
+                failure = ce.query_event(self.device.engine, self.handle, &done)
+            if failure != NULL:
+                _raise(failure, self.device)
+        return done != 0
+
+    def synchronize(self, timeout=None):
+        """Waits until the mark is reached, at most `timeout` seconds; raises what failed before it. DeviceTimeout."""
+        cdef ce.Failure *failure
+        cdef uint64_t limit = <uint64_t> -1
+        if self.handle == NULL:
+            return
+        _check(self.device)
+        if timeout is not None:
+            limit = _nanoseconds(timeout)
+        with nogil:
+            failure = ce.synchronize_event(self.device.engine, self.handle, limit)
+            if failure == NULL:
+                self.device.engine.deferred.reap()
+        if failure != NULL:
+            _raise(failure, self.device)
+        self.stream.settle(self.work, NULL)
+
+    def elapsed_time(self, Event end not None):
+        """Milliseconds from this mark to another; both reached and made with timing. PluginFailed otherwise."""
+        cdef ce.Failure *failure
+        cdef double nanoseconds = 0
+        if self.device is None or end.device is None or not self.timing or not end.timing:
+            raise _errors.AttributeValueError(
+                "no time can be told", subject="elapsed_time", argument="end", value=end,
+                why="both events are recorded, and made with timing=True",
+            )
+        if self.handle == NULL:
+            return (end.recorded - self.recorded) / 1e6
+        with nogil:
+            failure = ce.elapsed(self.device.engine, self.handle, end.handle, &nanoseconds)
+        if failure != NULL:
+            _raise(failure, self.device)
+        return nanoseconds / 1e6
+
+
+def current_stream(device=None):
+    """The stream on which this thread's work for a device (None: this thread's device) is queued."""
+    cdef Device on = _resolve(device)
+    _check(on)
+    return _wrap_stream(on, on.engine.stream(), False)
+
+
+def default_stream(device=None):
+    """The stream of a device with which every thread starts."""
+    cdef Device on = _resolve(device)
+    _check(on)
+    return _wrap_stream(on, on.engine.default_stream(), False)
+
+
+cdef object _resolver = None
+
+
+def set_device_resolver(function):
+    """Says how to find the device behind a string, and this thread's device behind None."""
+    global _resolver
+    _resolver = function
+
+
+cdef Device _resolve(device):
+    if isinstance(device, Device):
+        return device
+    if _resolver is None:
+        raise RuntimeError("no resolver is installed: import device_api, not only its core")
+    return _resolver(device)
+
+
+def record_stream(Tensor tensor not None, Stream stream not None):
+    """Says that a stream uses a tensor in a way the host does not see: its memory stays until that work is done."""
+    tensor.state.storage.get().add_use(stream.engine)
