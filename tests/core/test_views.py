@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,22 @@ def test_facts_of_a_fresh_tensor(device: Device) -> None:
     assert (x.byte_offset, x.is_contiguous, x.version) == (0, True, 0)
     assert (x.requires_grad, x.grad, x.node, x.output_index) == (False, None, None, 0)
     assert len(x) == 2
-    assert repr(x) == "<Tensor float64(2, 3) on toy:0>"
+
+
+def test_a_tensor_without_a_surface_says_what_it_is_and_what_it_lacks(
+    run_python: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    done = run_python("""
+x = _core.empty(device, 13, (2, 3))
+assert repr(x) == "<Tensor float64(2, 3) on toy:0>", repr(x)
+try:
+    x[0]
+except TypeError as error:
+    assert "__getitem__" in str(error)
+else:
+    raise AssertionError("indexing needs the surface")
+""")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("code", sorted(dtypes.ALL))
