@@ -250,7 +250,7 @@ class Pool:
         assert worker.job is not None
         request: dict[str, Any] = {"do": "run", "name": worker.job.name, "seed": self._settings.seed}
         if worker.job.first is not None:
-            request |= {"save": self._settings.save, "shrink": True}
+            request["save"] = self._settings.save
         worker.began = time.monotonic()
         worker.deadline = worker.began + self._settings.deadline
         worker.send(request)
@@ -298,6 +298,7 @@ class Pool:
                 worker.result.output = worker.output()
             if job.first is not None:
                 worker.deadline = time.monotonic() + SHRINK_SECONDS
+                worker.send({"do": "shrink"})
             else:
                 self._done(worker, worker.result)
         elif "shrunk" in message and worker.result is not None:

@@ -95,6 +95,7 @@ class Server:
         self._target = Target(spec)
         self._requests = os.fdopen(requests, "r", encoding="utf-8")
         self._answers = os.fdopen(answers, "w", encoding="utf-8")
+        self._failure: Failure | None = None
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._answers.write(json.dumps(message, default=str) + "\n")
@@ -108,6 +109,8 @@ class Server:
                 self._list()
             elif request["do"] == "run":
                 self._run(request)
+            elif request["do"] == "shrink":
+                self._answer({"shrunk": self._shrink()})
             else:
                 return
 
@@ -125,18 +128,17 @@ class Server:
         if case is None:
             self._answer({"missing": request["name"]})
             return
-        result, failure = execute(case, self._target, seed)
-        if failure is not None and request.get("save"):
-            result.artifact = save_inputs(request["save"], case, seed, failure)
+        result, self._failure = execute(case, self._target, seed)
+        if self._failure is not None and request.get("save"):
+            result.artifact = save_inputs(request["save"], case, seed, self._failure)
         self._answer({"result": result.to_json()})
-        if request.get("shrink"):
-            # After the answer: shrinking calls the faulty kernel many times and may take this process down.
-            self._answer({"shrunk": self._shrink(failure)})
 
-    def _shrink(self, failure: Failure | None) -> dict[str, Any] | None:
+    def _shrink(self) -> dict[str, Any] | None:
+        """The last failure made small: a request of its own, because it calls the faulty kernel many times,
+        may take this process down, and prints what must not mix with the output of the case."""
         from conformance.shrink import shrink
 
-        return None if failure is None else shrink(self._target, failure)
+        return None if self._failure is None else shrink(self._target, self._failure)
 
 
 def main() -> None:
