@@ -56,6 +56,9 @@ def main(*, quick: bool, as_json: bool) -> int:
 def rows(*, quick: bool) -> list[Row]:
     """One row for each case, peers interleaved in the same run."""
     torch: Any = __import__("torch") if installed()["torch"] else None
+    if torch is not None:
+        # One thread, as ours and NumPy's: work this small must not depend on whether another core is free.
+        torch.set_num_threads(1)
     return [_row(case, torch, quick) for case in CASES]
 
 

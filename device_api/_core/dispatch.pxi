@@ -28,6 +28,97 @@ cdef object _coerce_hook = None
 cdef tuple _EMPTY = ()
 
 
+# The plans of operators used lately, in front of the plan table: op and layouts say where to look. Entries point into
+# the table, so all are forgotten whenever it lets one go.
+cdef struct Recent:
+    ce.PlanEntry *entry
+    const ce.Layout *left
+    const ce.Layout *right
+    PyObject *device
+    int op
+
+cdef enum:
+    RECENT_COUNT = 256
+
+cdef Recent _recent[RECENT_COUNT]
+cdef ce.PlanEntry *_last_entry = NULL  # that a call found or made
+
+
+cdef inline Recent *_recent_of(int op, const ce.Layout *left, const ce.Layout *right) noexcept:
+    cdef uint64_t mixed = (<uint64_t> left >> 5) + (<uint64_t> right >> 6) * 5 + <uint64_t> op * 41
+    return &_recent[(mixed ^ (mixed >> 8)) & (RECENT_COUNT - 1)]
+
+
+cdef int _forget_recent() except -1:
+    global _last_entry
+    _last_entry = NULL
+    memset(_recent, 0, sizeof(_recent))
+    return 0
+
+
+cdef object _quick_binary(int op, Tensor left, Tensor right, bint *done):
+    """The whole call where its plan is plain and was used lately; else `done` stays false."""
+    global _hits
+    cdef const ce.Layout *a = left.state.layout.get()
+    cdef const ce.Layout *b = right.state.layout.get()
+    cdef Recent *recent = _recent_of(op, a, b)
+    cdef const ce.TensorState *states[2]
+    cdef ce.EngineProgram *engine
+    cdef ce.Storage *storage
+    cdef ce.Failure *failure = NULL
+    cdef Program program
+    cdef Tensor tensor
+    if (
+        recent.left != a or recent.right != b or recent.op != op or recent.device != <PyObject *> left.device
+        or <PyObject *> right.device != recent.device or left.differentiable or right.differentiable
+        or not (<Device> recent.device).engine.usable()
+    ):
+        return None
+    program = <Program> <PyObject *> recent.entry.program
+    engine = program.engine
+    storage = engine.device.pool.take(engine.slots[engine.outputs[0]].value, NULL)
+    if storage == NULL:
+        return None
+    states[0] = &left.state
+    states[1] = &right.state
+    recent.entry.used = True
+    if not engine.run_plain(states, storage, &failure):
+        _drop(storage)
+        return None
+    tensor = _adopt(program.device, engine.results[0].layout, storage)
+    if failure != NULL:
+        if failure.code == ce.OUT_OF_MEMORY:
+            del failure
+            return None
+        _raise(
+            failure, program.device, engine.step_op(0).decode("utf-8", "replace"), _text(engine.describe(0))
+        )
+    _hits += 1
+    done[0] = True
+    return tensor
+
+
+cdef int _note_recent(int op, Tensor left, Tensor right) except -1:
+    """After a call of two tensors: remembers its plan if it is plain."""
+    cdef ce.PlanEntry *entry = _last_entry
+    cdef const ce.Layout *a = left.state.layout.get()
+    cdef const ce.Layout *b = right.state.layout.get()
+    cdef Recent *recent
+    if (
+        entry == NULL or entry.words.size() != 4 or entry.words[0] != (<uint64_t> op | <uint64_t> 2 << 32)
+        or entry.words[1] != <uint64_t> left.device.engine or entry.words[2] != <uint64_t> a
+        or entry.words[3] != <uint64_t> b or not (<Program> <PyObject *> entry.program).engine.plain
+    ):
+        return 0
+    recent = _recent_of(op, a, b)
+    recent.entry = entry
+    recent.left = a
+    recent.right = b
+    recent.device = <PyObject *> left.device
+    recent.op = op
+    return 0
+
+
 def set_hooks(*, plan, record, coerce):
     """Installs what answers on a miss (plan), for gradients (record) and for foreign operands (coerce).
 
@@ -82,6 +173,8 @@ cdef inline PyObject *_find(uint64_t hash, const uint64_t *words, size_t count, 
     cdef size_t position = _plans.first_position(hash)
     cdef ce.PlanEntry *entry = _plans.find(hash, words, count, &position)
     if entry != NULL and entry.attributes == <void *> attributes:
+        global _last_entry
+        _last_entry = entry
         return <PyObject *> entry.program
     if entry == NULL:
         return NULL
@@ -111,6 +204,7 @@ cdef PyObject *_search(uint64_t hash, const uint64_t *words, size_t count, tuple
 cdef _release_entry(ce.PlanEntry *entry):
     cdef object program = <object> <PyObject *> entry.program
     cdef object attributes = <object> <PyObject *> entry.attributes
+    _forget_recent()
     Py_DECREF(program)
     Py_DECREF(attributes)
     del entry
@@ -339,11 +433,21 @@ def dispatch(int op, tuple inputs not None, tuple attributes=(), out=None, Devic
 
 cdef object _binary(int which, object left, object right):
     cdef PyObject *operands[2]
+    cdef bint both = type(left) is Tensor and type(right) is Tensor
+    cdef bint done = False
+    cdef object value
+    if both:
+        value = _quick_binary(_operator_ids[which], <Tensor> left, <Tensor> right, &done)
+        if done:
+            return value
     if left is None or right is None or _operator_ids[which] < 0:
         return NotImplemented
     operands[0] = <PyObject *> left
     operands[1] = <PyObject *> right
-    return _call(_operator_ids[which], operands, 2, NULL, 0, _EMPTY, None, False)
+    value = _call(_operator_ids[which], operands, 2, NULL, 0, _EMPTY, None, False)
+    if both:
+        _note_recent(_operator_ids[which], <Tensor> left, <Tensor> right)
+    return value
 
 
 cdef object _unary(int which, Tensor value):

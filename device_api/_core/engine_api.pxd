@@ -227,6 +227,7 @@ cdef extern from "tensor.hpp" namespace "device_api" nogil:
         StorageRef storage
         uint64_t start
         void share(const LayoutRef &, Storage *, uint64_t)
+        void adopt(const LayoutRef &, Storage *, uint64_t)
     uint64_t alias_class "(uint64_t) device_api::alias_class" (const TensorState &, const TensorState &)
 
 
@@ -330,13 +331,17 @@ cdef extern from "program.hpp" namespace "device_api" nogil:
         cpp_bool relocate(Step *, uint64_t, const char *, uint64_t) except +
         cpp_bool set_scalar(Step *, int32_t, uint64_t, int32_t) except +
         void add_result(uint32_t, uint64_t, LayoutRef) except +
+        cpp_bool plain
+        cpp_bool run_plain(const TensorState *const *, Storage *, Failure **)
         Failure *prepare() except +
-        void finish()
+        void finish() except +
         void retire() except +
         Failure *run(Frame *, uint64_t, uint64_t)
         uint64_t next_external(uint64_t)
         string describe(uint64_t) except +
         const char *step_op(uint64_t)
+        EngineDevice *device
+        vector[uint32_t] outputs
         vector[Slot] slots
         vector[Operand] operands
         vector[Step] steps
@@ -354,6 +359,7 @@ cdef extern from "program.hpp" namespace "device_api" nogil:
 cdef extern from "plan_table.hpp" namespace "device_api" nogil:
     cppclass PlanEntry:
         PlanEntry()
+        cpp_bool used
         uint64_t hash
         vector[uint64_t] words
         vector[LayoutRef] layouts

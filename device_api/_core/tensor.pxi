@@ -299,6 +299,19 @@ cdef class Tensor:
         return _surface("__reduce_ex__")(self, protocol)
 
 
+cdef inline Tensor _adopt(Device device, const ce.LayoutRef &layout, ce.Storage *storage):
+    """A tensor over a new storage; it takes the reference over, also when it cannot be made."""
+    cdef Tensor tensor
+    try:
+        tensor = Tensor.__new__(Tensor)
+    except:
+        _drop(storage)
+        raise
+    tensor.state.adopt(layout, storage, storage.offset)
+    tensor.device = device
+    return tensor
+
+
 cdef inline Tensor _share(Device device, const ce.LayoutRef &layout, ce.Storage *storage, uint64_t start):
     """A tensor over a storage that somebody else holds as well."""
     cdef Tensor tensor = Tensor.__new__(Tensor)

@@ -64,6 +64,17 @@ class Scratch {
   Failure *failure_ = nullptr;
 };
 
+class Busy {
+ public:
+  explicit Busy(bool *flag) : flag_(flag) { *flag = true; }
+  ~Busy() { *flag_ = false; }
+  Busy(const Busy &) = delete;
+  Busy &operator=(const Busy &) = delete;
+
+ private:
+  bool *flag_;
+};
+
 std::string tensor_text(const da_tensor &tensor) {
   std::string text = std::string(dtype_name(tensor.dtype)) + "(";
   for (int32_t i = 0; i < tensor.dl.ndim; ++i) {
@@ -218,8 +229,27 @@ Failure *Program::prepare() {
 }
 
 void Program::finish() {
+  kept_ = descriptors_;
+  for (size_t i = 0; i < operands.size(); ++i)
+    kept_pointers_.push_back(operands[i].present ? &kept_[i] : nullptr);
+  plain = is_plain();
   device->add_program(this);
   listed_ = true;
+}
+
+bool Program::is_plain() const {
+  if (leaves_lock || arena_bytes != 0 || random_total != 0 || steps.size() != 1 || results.size() != 1 ||
+      outputs.size() != 1)
+    return false;
+  const Step &step = steps[0];
+  if (step.kind != StepKind::kernel || step.skipped || step.scalar_input >= 0 || step.output_count != 1)
+    return false;
+  for (uint32_t k = 0; k < step.input_count; ++k) {
+    if (!operands[k].present || slots[operands[k].slot].kind != SlotKind::input) return false;
+  }
+  const Operand &output = operands[step.input_count];
+  return output.slot == outputs[0] && output.byte_offset == 0 && results[0].slot == outputs[0] &&
+         results[0].byte_offset == 0;
 }
 
 void Program::retire() {
@@ -273,6 +303,10 @@ Failure *Program::run(Frame *frame, uint64_t first, uint64_t last) noexcept {
 Failure *Program::run_kernel(const Step &step, Frame *frame) {
   const uint32_t count = step.input_count + step.output_count;
   const size_t words = step.scalar_input >= 0 ? step.attributes.size() : 0;
+  if (!leaves_lock && words == 0 && !busy_) {
+    const Busy busy(&busy_);
+    return launch_kept(step, *frame);
+  }
   if (__builtin_expect(count <= kInlineOperands && words <= kInlineAttributeWords, 1)) {
     da_tensor tensors[kInlineOperands];
     const da_tensor *pointers[kInlineOperands];
@@ -307,15 +341,36 @@ inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tenso
     tensors[k].dl.byte_offset = descriptor->dl.byte_offset + place.offset;
     pointers[k] = &tensors[k];
   }
-  Scratch scratch(device, frame->stream);
+  return call(step, frame->stream, frame->random_seed, frame->random_offset + step.random_before, pointers,
+              attributes);
+}
+
+// Under the host lock, one run at a time may use the descriptors that the program keeps.
+inline Failure *Program::launch_kept(const Step &step, const Frame &frame) {
+  const uint32_t count = step.input_count + step.output_count;
+  const Operand *operand = operands.data() + step.first;
+  da_tensor *tensor = kept_.data() + step.first;
+  for (uint32_t k = 0; k < count; ++k, ++operand, ++tensor) {
+    if (!operand->present) continue;
+    const Place &place = frame.places[operand->slot];
+    tensor->dl.data = place.handle;
+    tensor->dl.byte_offset = operand->byte_offset + place.offset;
+  }
+  return call(step, frame.stream, frame.random_seed, frame.random_offset + step.random_before,
+              kept_pointers_.data() + step.first, step.attributes.data());
+}
+
+inline Failure *Program::call(const Step &step, Stream *stream, uint64_t seed, uint64_t offset,
+                              const da_tensor *const *pointers, const uint64_t *attributes) {
+  Scratch scratch(device, stream);
   da_kernel_context context;
   context.struct_size = sizeof(context);
   context.extension = nullptr;
   context.device = device->handle();
-  context.stream = frame->stream == nullptr ? nullptr : frame->stream->handle;
+  context.stream = stream == nullptr ? nullptr : stream->handle;
   context.flags = device->deterministic ? DA_CONTEXT_DETERMINISTIC : DA_CONTEXT_FLAG_NONE;
-  context.random_seed = frame->random_seed;
-  context.random_offset = frame->random_offset + step.random_before;
+  context.random_seed = seed;
+  context.random_offset = offset;
   context.host_context = &scratch;
   context.scratch = Scratch::serve;
   da_error *error = step.kernel->launch(step.state, &context, pointers, step.input_count,
@@ -326,6 +381,33 @@ inline Failure *Program::launch(const Step &step, Frame *frame, da_tensor *tenso
     if (cause != nullptr) return cause;
   }
   return translate(device->errors(), error, "kernel.launch");
+}
+
+bool Program::run_plain(const TensorState *const *inputs, Storage *output, Failure **out_failure) noexcept {
+  if (busy_) return false;
+  const Step &step = steps[0];
+  const Operand *operand = operands.data();
+  da_tensor *tensor = kept_.data();
+  for (uint32_t k = 0; k < step.input_count; ++k, ++operand, ++tensor) {
+    const TensorState *state = inputs[slots[operand->slot].value];
+    const Storage *storage = state->storage.get();
+    if (storage->writer != nullptr || storage->uses != nullptr) return false;
+    tensor->dl.data = storage->handle;
+    tensor->dl.byte_offset = operand->byte_offset + state->start;
+  }
+  tensor->dl.data = output->handle;
+  tensor->dl.byte_offset = output->offset;
+  ++runs;
+  busy_ = true;
+  try {
+    *out_failure = call(step, nullptr, 0, 0, kept_pointers_.data(), step.attributes.data());
+  } catch (const std::exception &error) {
+    *out_failure =
+        fail(kThrew, "kernel.launch", std::string("a C++ exception crossed the border: ") + error.what());
+  }
+  busy_ = false;
+  if (*out_failure != nullptr) (*out_failure)->step = 0;
+  return true;
 }
 
 Failure *Program::run_random(const Step &step, Frame *frame) {

@@ -135,6 +135,8 @@ class Program {
 
   // Runs steps [first, last), none of them external; a failure names its step.
   Failure *run(Frame *frame, uint64_t first, uint64_t last) noexcept;
+  // A plain program's whole run, without a frame; false when it must be run the long way. Host lock.
+  bool run_plain(const TensorState *const *inputs, Storage *output, Failure **out_failure) noexcept;
   // The first external step at or after `from`, or the number of steps.
   uint64_t next_external(uint64_t from) const;
   // It runs on that stream. Host lock.
@@ -158,18 +160,26 @@ class Program {
   uint32_t scalar_count = 0;
   uint64_t random_total = 0;
   bool leaves_lock = false;  // long or blocking: run without the host lock
+  bool plain = false;        // one kernel from whole inputs to one new output, under the host lock
   uint64_t runs = 0;
   Program *next = nullptr;
   Program *previous = nullptr;
 
  private:
   void note_new_stream(Stream *stream);
+  bool is_plain() const;
+  Failure *launch_kept(const Step &step, const Frame &frame);
+  Failure *call(const Step &step, Stream *stream, uint64_t seed, uint64_t offset,
+                const da_tensor *const *pointers, const uint64_t *attributes);
   Failure *run_kernel(const Step &step, Frame *frame);
   Failure *launch(const Step &step, Frame *frame, da_tensor *tensors, const da_tensor **pointers,
                   const uint64_t *attributes);
   Failure *run_random(const Step &step, Frame *frame);
 
   std::vector<da_tensor> descriptors_;
+  std::vector<da_tensor> kept_;  // descriptors that runs under the host lock write the addresses into
+  std::vector<const da_tensor *> kept_pointers_;
+  bool busy_ = false;              // such a run is in progress
   std::vector<Stream *> streams_;  // on which states may still be in use
   bool listed_ = false;
 };

@@ -14,6 +14,12 @@ struct TensorState {
   StorageRef storage;
   uint64_t start = 0;  // bytes from the handle to the first element
 
+  // Takes over one reference of the storage. Host lock.
+  void adopt(const LayoutRef &with, Storage *memory, uint64_t from) {
+    layout = with;
+    storage = StorageRef(memory);
+    start = from;
+  }
   // Shares the storage. Host lock.
   void share(const LayoutRef &with, Storage *memory, uint64_t from) {
     layout = with;
