@@ -16,9 +16,12 @@ cdef ce.Failure *_wait_stream(ce.Stream *stream) except? NULL:
     cdef ce.Failure *failure
     with nogil:
         stream.lock()
-        failure = stream.wait()
-    stream.settle(target, failure)
-    stream.unlock()
+    try:
+        with nogil:
+            failure = stream.wait()
+        stream.settle(target, failure)
+    finally:
+        stream.unlock()
     if not stream.device.deferred.empty():
         with nogil:
             stream.device.deferred.reap()
@@ -71,7 +74,7 @@ cdef int _raise_waited(ce.Failure *failure, Device device) except -1:
 cdef int _follow(Device device, ce.Stream *stream, ce.Stream *other, uint64_t work) except -1:
     """Later work of `stream` (NULL: of the host) runs after that work of another stream."""
     cdef ce.Failure *failure
-    cdef uint64_t now = other.sequence()
+    cdef uint64_t now = other.wait_target()  # work that another thread is still queueing is not followed
     if stream == other or other.settled(work):
         return 0
     if stream == NULL or stream.device != other.device:
@@ -384,6 +387,7 @@ cdef class Event:
     def record(self, Stream stream=None):
         """Marks the present end of a stream, by default the current one of this thread's device."""
         cdef ce.Failure *failure
+        cdef uint64_t work
         if stream is None:
             stream = current_stream()
         _check(stream.device)
@@ -401,12 +405,13 @@ cdef class Event:
                 failure = ce.create_event(stream.engine.device, self.timing, &self.handle)
             if failure != NULL:
                 _raise(failure, self.device)
+        work = stream.engine.wait_target()  # what another thread queues meanwhile may come behind the mark
         with nogil:
             failure = ce.record_event(stream.engine, self.handle)
         if failure != NULL:
             _raise(failure, self.device)
         self.stream = stream.engine
-        self.work = stream.engine.wait_target()
+        self.work = work
 
     def wait(self, Stream stream=None):
         """Later work of a stream (by default the current one) runs after what was last recorded."""

@@ -211,3 +211,46 @@ for _ in range(100):
     del stream
 assert len(names) <= 3, names
 """)  # fmt: skip
+
+
+@MODES
+def test_threads_on_streams_of_their_own_share_what_they_read(host: Host, mode: str) -> None:
+    good(host, """
+import threading
+shared = da.asarray(np.arange(5000, dtype=np.float32), device="sim")
+expected, wrong = np.arange(5000, dtype=np.float32), []
+def work(k):
+    try:
+        with da.Stream("sim"):
+            for i in range(15):
+                x = shared * float(k + i)
+                y = x + shared
+                x -= 1
+                good_y = (y.numpy() == expected * (k + i + 1)).all()
+                if not (good_y and (x.numpy() == expected * (k + i) - 1).all()):
+                    wrong.append((k, i))
+    except Exception as error:
+        wrong.append(error)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not wrong, wrong
+""", MODE=mode)  # fmt: skip
+
+
+@MODES
+def test_a_copy_between_devices_is_ordered_with_streams_of_both(host: Host, mode: str) -> None:
+    good(host, """
+first, second = da.Stream("sim:0"), da.Stream("sim:1")
+for i in range(10):
+    with first, second:
+        x = da.full((3000,), float(i), device="sim:0") + 1
+        y = x.to_device("sim:1") * 2
+        x -= 100
+    assert (y.numpy() == 2 * i + 2).all() and (x.numpy() == i - 99).all()
+    back = y.to_device("cpu")
+    assert (back.numpy() == 2 * i + 2).all()
+    y = da.asarray(back, device="sim:0")
+    del back
+    assert (y.numpy() == 2 * i + 2).all()
+""", MODE=mode)  # fmt: skip
