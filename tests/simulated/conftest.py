@@ -12,9 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from simulated_driver import IN_PLACE, ROOT, Accelerator, Make
-
-Host = Callable[..., subprocess.CompletedProcess[str]]
+from simulated_driver import IN_PLACE, ROOT, Accelerator, Host, Make
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,8 @@ class Accelerator:
 
 
 Make = Callable[..., Accelerator]
+# Runs Python text on the whole host, in a process of its own.
+Host = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def address(values: np.ndarray) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Host
+from simulated_driver import Host
 
 from device_api.loading.environment import VARIABLES
 

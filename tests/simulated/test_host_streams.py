@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Host
+from simulated_driver import Host
 
 MODES = pytest.mark.parametrize("mode", ["lazy", "eager"])
 
