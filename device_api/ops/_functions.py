@@ -35,9 +35,16 @@ __all__ = [
     "abs",
     "acos",
     "acosh",
+    "adadelta_step",
+    "adagrad_step",
     "adam_step",
+    "adamax_step",
     "adamw_step",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "add",
+    "add_layer_norm",
     "all",
     "any",
     "argmax",
@@ -49,7 +56,13 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm",
+    "batch_norm_training",
     "bernoulli",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "bitwise_and",
     "bitwise_invert",
@@ -59,18 +72,33 @@ __all__ = [
     "bitwise_xor",
     "broadcast_to",
     "ceil",
+    "celu",
+    "check_finite_and_unscale",
     "clip",
     "concat",
     "conj",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_norm_activation",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "copysign",
     "cos",
     "cosh",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross",
     "cross_entropy",
     "cumulative_prod",
     "cumulative_sum",
+    "diagonal",
+    "diff",
     "divide",
     "dropout",
     "elu",
+    "embedding",
     "equal",
     "erf",
     "erfc",
@@ -85,40 +113,71 @@ __all__ = [
     "floor_divide",
     "full",
     "full_like",
+    "gaussian_nll_loss",
     "gelu",
+    "global_avg_pool",
+    "global_max_pool",
+    "glu",
     "greater",
     "greater_equal",
+    "group_norm",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hinge_embedding_loss",
+    "hinge_loss",
+    "huber_loss",
     "hypot",
     "imag",
+    "index_add",
+    "instance_norm",
     "isfinite",
     "isinf",
     "isnan",
+    "kl_div",
+    "l1_loss",
+    "lamb_step",
     "layer_norm",
     "leaky_relu",
+    "lerp",
     "less",
     "less_equal",
     "linear",
+    "linear_activation",
+    "lion_step",
     "log",
     "log10",
     "log1p",
     "log2",
+    "log_sigmoid",
     "log_softmax",
     "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logsumexp",
+    "margin_ranking_loss",
+    "masked_fill",
     "matmul",
     "matrix_transpose",
     "max",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "min",
     "minimum",
+    "mish",
     "momentum_step",
     "mse_loss",
+    "multinomial",
     "multiply",
+    "nadam_step",
+    "nan_to_num",
     "negative",
     "nextafter",
     "nll_loss",
@@ -126,21 +185,37 @@ __all__ = [
     "not_equal",
     "one_hot",
     "ones",
+    "outer",
     "pad",
+    "pad_mode",
     "permutation",
     "permute_dims",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson_nll_loss",
     "pow",
+    "prelu",
     "prod",
     "randint",
     "real",
     "reciprocal",
     "relu",
+    "relu6",
     "remainder",
+    "repeat",
     "reshape",
+    "resize_linear",
+    "resize_nearest",
     "rms_norm",
+    "rmsprop_step",
     "roll",
+    "rotary_embedding",
     "round",
     "rsqrt",
+    "scaled_dot_product_attention",
+    "scatter_add",
+    "searchsorted",
+    "selu",
     "sgd_step",
     "sigmoid",
     "sign",
@@ -148,8 +223,12 @@ __all__ = [
     "silu",
     "sin",
     "sinh",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softplus",
+    "softshrink",
+    "softsign",
     "sort",
     "sqrt",
     "square",
@@ -162,13 +241,20 @@ __all__ = [
     "take_along_axis",
     "tan",
     "tanh",
+    "tanhshrink",
+    "threshold",
     "tile",
+    "top_k",
+    "trace",
     "tril",
+    "triplet_margin_loss",
     "triu",
     "trunc",
     "uniform",
+    "update_loss_scaling",
     "var",
     "vecdot",
+    "vector_norm",
     "where",
     "zeros",
 ]
@@ -1931,6 +2017,199 @@ def softplus(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
     return dispatch(143, (x,), (), out)  # type: ignore[no-any-return]
 
 
+def relu6(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x limited to the range from 0 to 6.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.relu6(da.asarray([-1.0, 8.0])).numpy().tolist() == [0.0, 6.0]
+    """
+    return dispatch(144, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def hardtanh(x: TensorLike, /, *, low: _float = -1.0, high: _float = 1.0, out: Tensor | None = None) -> Tensor:
+    """x limited to the range from low to high.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.hardtanh(da.asarray([-3.0, 0.5])).numpy().tolist() == [-1.0, 0.5]
+    """
+    return dispatch(145, (x,), (low, high), out)  # type: ignore[no-any-return]
+
+
+def hardsigmoid(x: TensorLike, /, *, slope: _float = 0.16666666666666666, offset: _float = 0.5, out: Tensor | None = None) -> Tensor:
+    """x * slope + offset, limited to the range from 0 to 1.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.hardsigmoid(da.asarray([-9.0, 0.0])).numpy().tolist() == [0.0, 0.5]
+    """
+    return dispatch(146, (x,), (slope, offset), out)  # type: ignore[no-any-return]
+
+
+def hardswish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.hardswish(da.asarray([-4.0, 3.0])).numpy().tolist() == [0.0, 3.0]
+    """
+    return dispatch(147, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def mish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x * tanh(softplus(x)).
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.mish(da.asarray([0.0])).numpy().tolist() == [0.0]
+    """
+    return dispatch(148, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def selu(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """scale * (x where it is positive, else alpha * (exp(x) - 1)), with the constants of self-
+    normalising networks.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.selu(da.asarray([0.0])).numpy().tolist() == [0.0]
+    """
+    return dispatch(149, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def celu(x: TensorLike, /, *, alpha: _float = 1.0, out: Tensor | None = None) -> Tensor:
+    """x where it is positive, else alpha * (exp(x / alpha) - 1).
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.celu(da.asarray([0.0, 2.0])).numpy().tolist() == [0.0, 2.0]
+    """
+    return dispatch(150, (x,), (alpha,), out)  # type: ignore[no-any-return]
+
+
+def softsign(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x / (1 + |x|).
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.softsign(da.asarray([1.0, -1.0])).numpy().tolist() == [0.5, -0.5]
+    """
+    return dispatch(151, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def log_sigmoid(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """log(sigmoid(x)), without overflow.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: abs(float(da.log_sigmoid(da.asarray(0.0))) + 0.6931472) < 1e-6
+    """
+    return dispatch(152, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def tanhshrink(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x - tanh(x).
+
+    x (T) -> out (T).
+    T: floating.
+    Rounding: near 0 the difference cancels: the error is measured against x.
+
+    True: da.tanhshrink(da.asarray([0.0])).numpy().tolist() == [0.0]
+    """
+    return dispatch(153, (x,), (), out)  # type: ignore[no-any-return]
+
+
+def softshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = None) -> Tensor:
+    """x moved towards 0 by limit; 0 within it.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.softshrink(da.asarray([1.0, 0.25])).numpy().tolist() == [0.5, 0.0]
+    """
+    return dispatch(154, (x,), (limit,), out)  # type: ignore[no-any-return]
+
+
+def hardshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = None) -> Tensor:
+    """x, with 0 where it lies within limit of 0.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.hardshrink(da.asarray([1.0, 0.25])).numpy().tolist() == [1.0, 0.0]
+    """
+    return dispatch(155, (x,), (limit,), out)  # type: ignore[no-any-return]
+
+
+def threshold(x: TensorLike, /, *, limit: _float = 0.0, value: _float = 0.0, out: Tensor | None = None) -> Tensor:
+    """x where it is above limit, else value.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.threshold(da.asarray([1.0, -1.0]), value=7.0).numpy().tolist() == [1.0, 7.0]
+    """
+    return dispatch(156, (x,), (limit, value), out)  # type: ignore[no-any-return]
+
+
+def prelu(x: TensorLike, slope: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x where it is positive, else slope * x. The slope broadcasts with x.
+
+    x (T), slope (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.prelu(da.asarray([-1.0, 2.0]), 0.5).numpy().tolist() == [-0.5, 2.0]
+    """
+    return dispatch(157, (x, slope), (), out)  # type: ignore[no-any-return]
+
+
+def glu(x: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The first half of x along an axis times the sigmoid of the second half.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+
+    True: da.glu(da.asarray([2.0, 0.0])).numpy().tolist() == [1.0]
+    """
+    return dispatch(158, (x,), (axis,))  # type: ignore[no-any-return]
+
+
+def logit(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
+
+    x (T) -> out (T).
+    T: floating.
+    Rounding: near one half the logarithms cancel: the error is measured against 1.
+
+    True: da.logit(da.asarray([0.5])).numpy().tolist() == [0.0]
+    """
+    return dispatch(159, (x,), (), out)  # type: ignore[no-any-return]
+
+
 def softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
     """exp(x) divided by its sum along an axis, without overflow. A row of -infinity gives NaN.
 
@@ -1941,7 +2220,7 @@ def softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: da.softmax(da.asarray([0.0, 0.0])).numpy().tolist() == [0.5, 0.5]
     """
-    return dispatch(144, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(160, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def log_softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -1954,7 +2233,7 @@ def log_softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: abs(float(da.log_softmax(da.asarray([0.0, 0.0])).numpy()[0]) + 0.6931472) < 1e-6
     """
-    return dispatch(145, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(161, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def logsumexp(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False) -> Tensor:
@@ -1968,33 +2247,65 @@ def logsumexp(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = 
 
     True: abs(float(da.logsumexp(da.asarray([0.0, 0.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(146, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
+    return dispatch(162, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
 
 
-def nll_loss(log_probabilities: TensorLike, target: TensorLike, /, *, axis: int = -1, reduction: str = 'mean') -> Tensor:
-    """Minus the log-probability of each target class, from log-probabilities along an axis. A target
-    outside [0, classes) is an error.
+def softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The gradient of softmax along an axis, from its result.
 
-    log_probabilities (T), target (int64) -> out (T).
+    upstream (T), result (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(163, (upstream, result), (axis,))  # type: ignore[no-any-return]
+
+
+def log_softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The gradient of log_softmax along an axis, from its result.
+
+    upstream (T), result (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(164, (upstream, result), (axis,))  # type: ignore[no-any-return]
+
+
+def target_weights(target: TensorLike, /, weight: TensorLike | None = None, *, classes: int, dtype: DTypeLike, ignore_index: int | None = None) -> Tensor:
+    """The weight of each target's class, 1 without weights, and 0 for targets that are ignored.
+
+    target (int64), weight (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(165, (target, weight), (classes, dtype, ignore_index))  # type: ignore[no-any-return]
+
+
+def nll_loss(log_probabilities: TensorLike, target: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, reduction: str = 'mean', ignore_index: int | None = None) -> Tensor:
+    """Minus the log-probability of each target class, from log-probabilities along an axis, times the
+    weight of the class. Targets of ignore_index count for nothing; others outside [0, classes) are an
+    error. The mean is weighted too.
+
+    log_probabilities (T), target (int64), weight (T, optional) -> out (T).
     T: floating.
     Accumulate: 16-bit floats in float32.
 
     True: float(da.nll_loss(da.asarray([[-1.0, -2.0]]), da.asarray([1]))) == 2.0
     """
-    return dispatch(147, (log_probabilities, target), (axis, reduction))  # type: ignore[no-any-return]
+    return dispatch(166, (log_probabilities, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
 
 
-def cross_entropy(scores: TensorLike, target: TensorLike, /, *, axis: int = -1, reduction: str = 'mean') -> Tensor:
-    """The cross entropy of scores along an axis (softmax included) and integer target classes. A target
-    outside [0, classes) is an error.
+def cross_entropy(scores: TensorLike, target: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, reduction: str = 'mean', ignore_index: int | None = None) -> Tensor:
+    """The cross entropy of scores along an axis (softmax included) and integer target classes, times
+    the weight of the class. Targets of ignore_index count for nothing; others outside [0, classes) are
+    an error. The mean is weighted too.
 
-    scores (T), target (int64) -> out (T).
+    scores (T), target (int64), weight (T, optional) -> out (T).
     T: floating.
     Accumulate: 16-bit floats in float32.
 
     True: abs(float(da.cross_entropy(da.asarray([[0.0, 0.0]]), da.asarray([1]))) - 0.6931472) < 1e-6
     """
-    return dispatch(148, (scores, target), (axis, reduction))  # type: ignore[no-any-return]
+    return dispatch(167, (scores, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
 
 
 def mse_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2006,7 +2317,7 @@ def mse_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -
 
     True: float(da.mse_loss(da.asarray([1.0, 3.0]), da.asarray([1.0, 1.0]))) == 2.0
     """
-    return dispatch(149, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(168, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def binary_cross_entropy_with_logits(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2018,7 +2329,203 @@ def binary_cross_entropy_with_logits(x: TensorLike, target: TensorLike, /, *, re
 
     True: abs(float(da.binary_cross_entropy_with_logits(da.asarray([0.0]), da.asarray([1.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(150, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(169, (x, target), (reduction,))  # type: ignore[no-any-return]
+
+
+def l1_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
+    """The absolute difference of x and target.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.l1_loss(da.asarray([1.0, 3.0]), da.asarray([1.0, 1.0]))) == 1.0
+    """
+    return dispatch(170, (x, target), (reduction,))  # type: ignore[no-any-return]
+
+
+def reduced_loss(x: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
+    """The mean or the sum of all elements, or all of them, by the reduction.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(171, (x,), (reduction,))  # type: ignore[no-any-return]
+
+
+def loss_share(upstream: TensorLike, x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
+    """What each term of a loss has of its gradient - all of it, or for a mean one part of the number of
+    terms.
+
+    upstream (T), x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(172, (upstream, x, target), (reduction,))  # type: ignore[no-any-return]
+
+
+def huber_loss(x: TensorLike, target: TensorLike, /, *, delta: _float = 1.0, reduction: str = 'mean') -> Tensor:
+    """Half the squared difference where it is at most delta, else delta times (the difference less
+    delta / 2).
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.huber_loss(da.asarray([3.0]), da.asarray([0.0]))) == 2.5
+    """
+    return dispatch(173, (x, target), (delta, reduction))  # type: ignore[no-any-return]
+
+
+def smooth_l1_loss(x: TensorLike, target: TensorLike, /, *, beta: _float = 1.0, reduction: str = 'mean') -> Tensor:
+    """Half the squared difference over beta where it is below beta, else the difference less beta / 2.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.smooth_l1_loss(da.asarray([3.0]), da.asarray([0.0]))) == 2.5
+    """
+    return dispatch(174, (x, target), (beta, reduction))  # type: ignore[no-any-return]
+
+
+def kl_div(x: TensorLike, target: TensorLike, /, *, log_target: _bool = False, reduction: str = 'mean') -> Tensor:
+    """target * (log(target) - x) of log-probabilities x, 0 where the target is 0; with log_target the
+    target is a logarithm too.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.kl_div(da.asarray([0.0]), da.asarray([1.0]))) == 0.0
+    """
+    return dispatch(175, (x, target), (log_target, reduction))  # type: ignore[no-any-return]
+
+
+def hinge_loss(x: TensorLike, target: TensorLike, /, *, margin: _float = 1.0, reduction: str = 'mean') -> Tensor:
+    """max(0, margin - x * target), for targets of 1 and -1.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.hinge_loss(da.asarray([0.5]), da.asarray([1.0]))) == 0.5
+    """
+    return dispatch(176, (x, target), (margin, reduction))  # type: ignore[no-any-return]
+
+
+def hinge_embedding_loss(x: TensorLike, target: TensorLike, /, *, margin: _float = 1.0, reduction: str = 'mean') -> Tensor:
+    """x where the target is 1, max(0, margin - x) where it is not.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.hinge_embedding_loss(da.asarray([0.5]), da.asarray([1.0]))) == 0.5
+    """
+    return dispatch(177, (x, target), (margin, reduction))  # type: ignore[no-any-return]
+
+
+def soft_margin_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
+    """log(1 + exp(-x * target)), for targets of 1 and -1, without overflow.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: abs(float(da.soft_margin_loss(da.asarray([0.0]), da.asarray([1.0]))) - 0.6931472) < 1e-6
+    """
+    return dispatch(178, (x, target), (reduction,))  # type: ignore[no-any-return]
+
+
+def poisson_nll_loss(x: TensorLike, target: TensorLike, /, *, log_input: _bool = True, epsilon: _float = 1e-08, reduction: str = 'mean') -> Tensor:
+    """exp(x) - target * x for logarithms x of rates, or x - target * log(x + epsilon) without
+    log_input.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.poisson_nll_loss(da.asarray([0.0]), da.asarray([2.0]))) == 1.0
+    """
+    return dispatch(179, (x, target), (log_input, epsilon, reduction))  # type: ignore[no-any-return]
+
+
+def binary_cross_entropy(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
+    """The cross entropy of probabilities x and target probabilities. Logarithms stop at -100.
+
+    x (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: abs(float(da.binary_cross_entropy(da.asarray([0.5]), da.asarray([1.0]))) - 0.6931472) < 1e-6
+    """
+    return dispatch(180, (x, target), (reduction,))  # type: ignore[no-any-return]
+
+
+def gaussian_nll_loss(x: TensorLike, target: TensorLike, variance: TensorLike, /, *, epsilon: _float = 1e-06, reduction: str = 'mean') -> Tensor:
+    """Half of log(variance) + (x - target)^2 / variance, of a mean x and a variance, which is held at
+    epsilon at least; the three broadcast.
+
+    x (T), target (T), variance (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.gaussian_nll_loss(da.asarray([1.0]), da.asarray([3.0]), da.asarray([1.0]))) == 2.0
+    """
+    return dispatch(181, (x, target, variance), (epsilon, reduction))  # type: ignore[no-any-return]
+
+
+def cosine_similarity(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1, epsilon: _float = 1e-08) -> Tensor:
+    """The dot product of x1 and x2 along an axis, over the product of their lengths, each held at
+    epsilon at least.
+
+    x1 (T), x2 (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.cosine_similarity(da.asarray([3.0, 0.0]), da.asarray([2.0, 0.0]))) == 1.0
+    """
+    return dispatch(182, (x1, x2), (axis, epsilon))  # type: ignore[no-any-return]
+
+
+def cosine_embedding_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /, *, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
+    """1 less the cosine similarity of x1 and x2 along the last axis where the target is 1, and what
+    that similarity exceeds the margin by where it is -1.
+
+    x1 (T), x2 (T), target (int64) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.cosine_embedding_loss(da.asarray([[3.0, 0.0]]), da.asarray([[2.0, 0.0]]), da.asarray([1]))) == 0.0
+    """
+    return dispatch(183, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
+
+
+def margin_ranking_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /, *, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
+    """max(0, margin - target * (x1 - x2)), for targets of 1 and -1.
+
+    x1 (T), x2 (T), target (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.margin_ranking_loss(da.asarray([1.0]), da.asarray([3.0]), da.asarray([1.0]))) == 2.0
+    """
+    return dispatch(184, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
+
+
+def triplet_margin_loss(anchor: TensorLike, positive: TensorLike, other: TensorLike, /, *, margin: _float = 1.0, epsilon: _float = 1e-06, reduction: str = 'mean') -> Tensor:
+    """max(0, the distance from anchor to positive, less that to negative, plus margin), with Euclidean
+    distances along the last axis, to which epsilon has been added element by element.
+
+    anchor (T), positive (T), other (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: float(da.triplet_margin_loss(da.asarray([[0.0]]), da.asarray([[0.0]]), da.asarray([[5.0]]))) == 0.0
+    """
+    return dispatch(185, (anchor, positive, other), (margin, epsilon, reduction))  # type: ignore[no-any-return]
 
 
 def mean(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False) -> Tensor:
@@ -2032,7 +2539,7 @@ def mean(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False
 
     True: float(da.mean(da.asarray([1.0, 2.0, 6.0]))) == 3.0
     """
-    return dispatch(151, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
+    return dispatch(186, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
 
 
 def var(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0, keepdims: _bool = False) -> Tensor:
@@ -2047,7 +2554,7 @@ def var(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0
 
     True: float(da.var(da.asarray([1.0, 3.0]))) == 1.0
     """
-    return dispatch(152, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
+    return dispatch(187, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
 
 
 def std(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0, keepdims: _bool = False) -> Tensor:
@@ -2060,7 +2567,7 @@ def std(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0
 
     True: float(da.std(da.asarray([1.0, 3.0]))) == 1.0
     """
-    return dispatch(153, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
+    return dispatch(188, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
 
 
 def layer_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, axis: int = -1, epsilon: _float = 1e-05) -> Tensor:
@@ -2074,7 +2581,7 @@ def layer_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorL
 
     True: abs(float(da.layer_norm(da.asarray([1.0, 3.0])).numpy()[1]) - 1.0) < 1e-4
     """
-    return dispatch(154, (x, weight, bias), (axis, epsilon))  # type: ignore[no-any-return]
+    return dispatch(189, (x, weight, bias), (axis, epsilon))  # type: ignore[no-any-return]
 
 
 def rms_norm(x: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, epsilon: _float = 1e-05) -> Tensor:
@@ -2087,7 +2594,80 @@ def rms_norm(x: TensorLike, /, weight: TensorLike | None = None, *, axis: int = 
 
     True: abs(float(da.rms_norm(da.asarray([2.0, 2.0])).numpy()[0]) - 1.0) < 1e-4
     """
-    return dispatch(155, (x, weight), (axis, epsilon))  # type: ignore[no-any-return]
+    return dispatch(190, (x, weight), (axis, epsilon))  # type: ignore[no-any-return]
+
+
+def standardize(x: TensorLike, /, *, axis: _Ints, epsilon: _float = 1e-05) -> Tensor:
+    """x less its mean over axes, divided by the root of its variance there plus epsilon.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(191, (x,), (_ints(axis), epsilon))  # type: ignore[no-any-return]
+
+
+def standardize_gradient(upstream: TensorLike, x: TensorLike, /, *, axis: _Ints, epsilon: _float = 1e-05) -> Tensor:
+    """The gradient of standardize by x.
+
+    upstream (T), x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(192, (upstream, x), (_ints(axis), epsilon))  # type: ignore[no-any-return]
+
+
+def batch_norm(x: TensorLike, centre: TensorLike, variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> Tensor:
+    """x (n, c, ...) less a mean, divided by the root of a variance plus epsilon, then times weight and
+    plus bias, all of which have one number for each channel. For inference.
+
+    x (T), centre (T), variance (T), weight (T, optional), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.batch_norm(da.ones((1, 1, 2)), da.asarray([1.0]), da.asarray([1.0])).numpy().tolist() == [[[0.0, 0.0]]]
+    """
+    return dispatch(193, (x, centre, variance, weight, bias), (epsilon,))  # type: ignore[no-any-return]
+
+
+def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, momentum: _float = 0.1, epsilon: _float = 1e-05) -> tuple[Tensor, Tensor, Tensor]:
+    """Batch normalisation by the mean and the biased variance of x (n, c, ...) itself, and the running
+    mean and (unbiased) variance moved towards them by momentum. Only the first result has a gradient.
+
+    x (T), running_mean (T), running_variance (T), weight (T, optional), bias (T, optional) -> out (T),
+        new_mean (T), new_variance (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.batch_norm_training(da.asarray([[1.0], [3.0]]), da.zeros((1,)), da.ones((1,)))[1].numpy().tolist() == [0.20000000298023224]
+    """
+    return dispatch(194, (x, running_mean, running_variance, weight, bias), (momentum, epsilon))  # type: ignore[no-any-return]
+
+
+def group_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, groups: int, epsilon: _float = 1e-05) -> Tensor:
+    """x (n, c, ...) with every image's channels, in groups of c / groups, brought to mean 0 and
+    variance 1; then times weight and plus bias, one number for each channel.
+
+    x (T), weight (T, optional), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.group_norm(da.ones((1, 4, 2)), groups=2).numpy().sum() == 0.0
+    """
+    return dispatch(195, (x, weight, bias), (groups, epsilon))  # type: ignore[no-any-return]
+
+
+def instance_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> Tensor:
+    """x (n, c, ...) with each channel of each image brought to mean 0 and variance 1; then times weight
+    and plus bias, one number for each channel.
+
+    x (T), weight (T, optional), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.instance_norm(da.ones((1, 2, 4))).numpy().sum() == 0.0
+    """
+    return dispatch(196, (x, weight, bias), (epsilon,))  # type: ignore[no-any-return]
 
 
 def sgd_step(parameter: TensorLike, gradient: TensorLike, learning_rate: TensorLike, /, *, weight_decay: _float = 0.0, out: Tensor | None = None) -> Tensor:
@@ -2098,7 +2678,7 @@ def sgd_step(parameter: TensorLike, gradient: TensorLike, learning_rate: TensorL
 
     True: da.sgd_step(da.asarray([1.0]), da.asarray([2.0]), 0.5).numpy().tolist() == [0.0]
     """
-    return dispatch(156, (parameter, gradient, learning_rate), (weight_decay,), out)  # type: ignore[no-any-return]
+    return dispatch(197, (parameter, gradient, learning_rate), (weight_decay,), out)  # type: ignore[no-any-return]
 
 
 def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, momentum: _float = 0.9, weight_decay: _float = 0.0, nesterov: _bool = False) -> tuple[Tensor, Tensor]:
@@ -2110,7 +2690,7 @@ def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorL
 
     True: da.momentum_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.0]
     """
-    return dispatch(157, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov))  # type: ignore[no-any-return]
+    return dispatch(198, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov))  # type: ignore[no-any-return]
 
 
 def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -2123,7 +2703,7 @@ def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, var
 
     True: da.adam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(158, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(199, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
@@ -2136,7 +2716,96 @@ def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, va
 
     True: da.adamw_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(159, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(200, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+
+
+def adagrad_step(parameter: TensorLike, gradient: TensorLike, accumulator: TensorLike, learning_rate: TensorLike, /, *, epsilon: _float = 1e-10, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
+    """The accumulator gains the square of the gradient; the parameter moves against the gradient over
+    the accumulator's root.
+
+    parameter (T), gradient (T), accumulator (T), learning_rate (T) -> new_parameter (T),
+        new_accumulator (T).
+    T: floating.
+
+    True: da.adagrad_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
+    """
+    return dispatch(201, (parameter, gradient, accumulator, learning_rate), (epsilon, weight_decay))  # type: ignore[no-any-return]
+
+
+def rmsprop_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, average: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.99, momentum: _float = 0.0, epsilon: _float = 1e-08, weight_decay: _float = 0.0, centered: _bool = False) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """One step of RMSprop. With centered the running mean of the gradient leaves the running square;
+    velocity carries momentum.
+
+    parameter (T), gradient (T), square_mean (T), average (T), velocity (T), learning_rate (T) ->
+        new_parameter (T), new_square_mean (T), new_mean (T), new_velocity (T).
+    T: floating.
+
+    True: da.rmsprop_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [1.0]
+    """
+    return dispatch(202, (parameter, gradient, square_mean, average, velocity, learning_rate), (decay, momentum, epsilon, weight_decay, centered))  # type: ignore[no-any-return]
+
+
+def adadelta_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, step_mean: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.9, epsilon: _float = 1e-06, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of Adadelta, whose step sizes come from the running squares of gradients and of past
+    steps.
+
+    parameter (T), gradient (T), square_mean (T), step_mean (T), learning_rate (T) -> new_parameter (T),
+        new_square_mean (T), new_step_mean (T).
+    T: floating.
+
+    True: da.adadelta_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1.0)[0].numpy().tolist() == [1.0]
+    """
+    return dispatch(203, (parameter, gradient, square_mean, step_mean, learning_rate), (decay, epsilon, weight_decay))  # type: ignore[no-any-return]
+
+
+def adamax_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, greatest: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of Adamax - Adam with the running greatest gradient in place of the variance. step
+    counts from 1.
+
+    parameter (T), gradient (T), mean (T), greatest (T), step (T), learning_rate (T) -> new_parameter
+        (T), new_mean (T), new_greatest (T).
+    T: floating.
+
+    True: da.adamax_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
+    """
+    return dispatch(204, (parameter, gradient, mean, greatest, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+
+
+def nadam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, momentum_product: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, momentum_decay: _float = 0.004) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """One step of NAdam - Adam with Nesterov's look ahead. momentum_product is the running product of
+    the scheduled momenta, 1 before the first step.
+
+    parameter (T), gradient (T), mean (T), variance (T), momentum_product (T), step (T), learning_rate
+        (T) -> new_parameter (T), new_mean (T), new_variance (T), new_product (T).
+    T: floating.
+
+    True: da.nadam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([1.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
+    """
+    return dispatch(205, (parameter, gradient, mean, variance, momentum_product, step, learning_rate), (beta1, beta2, epsilon, weight_decay, momentum_decay))  # type: ignore[no-any-return]
+
+
+def lamb_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-06, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of LAMB. The step of Adam, with weight decay added, is scaled by the length of the
+    parameter over its own length, where neither is 0.
+
+    parameter (T), gradient (T), mean (T), variance (T), step (T), learning_rate (T) -> new_parameter
+        (T), new_mean (T), new_variance (T).
+    T: floating.
+
+    True: da.lamb_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
+    """
+    return dispatch(206, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+
+
+def lion_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.99, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
+    """One step of Lion, which moves by the sign of the interpolated momentum.
+
+    parameter (T), gradient (T), mean (T), learning_rate (T) -> new_parameter (T), new_mean (T).
+    T: floating.
+
+    True: da.lion_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
+    """
+    return dispatch(207, (parameter, gradient, mean, learning_rate), (beta1, beta2, weight_decay))  # type: ignore[no-any-return]
 
 
 def philox_bits(seed: TensorLike, offset: TensorLike, /, *, size: int, device: Device | None = None) -> Tensor:
@@ -2144,7 +2813,7 @@ def philox_bits(seed: TensorLike, offset: TensorLike, /, *, size: int, device: D
 
     seed (uint64), offset (uint64) -> out (uint32).
     """
-    return dispatch(160, (seed, offset), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(208, (seed, offset), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def random_bits(*, size: int, device: Device | None = None) -> Tensor:
@@ -2152,7 +2821,7 @@ def random_bits(*, size: int, device: Device | None = None) -> Tensor:
 
     nothing -> out (uint32).
     """
-    return dispatch(161, (), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(209, (), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def uniform(shape: _Ints, *, low: _float = 0.0, high: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2165,7 +2834,7 @@ def uniform(shape: _Ints, *, low: _float = 0.0, high: _float = 1.0, dtype: DType
 
     True: 0.0 <= float(da.uniform((1,)).numpy()[0]) < 1.0
     """
-    return dispatch(162, (), (_ints(shape), low, high, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(210, (), (_ints(shape), low, high, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def normal(shape: _Ints, *, mean: _float = 0.0, std: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2177,7 +2846,7 @@ def normal(shape: _Ints, *, mean: _float = 0.0, std: _float = 1.0, dtype: DTypeL
 
     True: da.normal((2, 3)).shape == (2, 3)
     """
-    return dispatch(163, (), (_ints(shape), mean, std, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(211, (), (_ints(shape), mean, std, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def randint(low: int, high: int, shape: _Ints, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2188,7 +2857,7 @@ def randint(low: int, high: int, shape: _Ints, *, dtype: DTypeLike | None = None
 
     True: 0 <= int(da.randint(0, 5, (1,)).numpy()[0]) < 5
     """
-    return dispatch(164, (), (low, high, _ints(shape), dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(212, (), (low, high, _ints(shape), dtype), device=device)  # type: ignore[no-any-return]
 
 
 def bernoulli(shape: _Ints, *, p: _float = 0.5, device: Device | None = None) -> Tensor:
@@ -2198,7 +2867,7 @@ def bernoulli(shape: _Ints, *, p: _float = 0.5, device: Device | None = None) ->
 
     True: da.bernoulli((4,), p=1.0).numpy().all()
     """
-    return dispatch(165, (), (_ints(shape), p), device=device)  # type: ignore[no-any-return]
+    return dispatch(213, (), (_ints(shape), p), device=device)  # type: ignore[no-any-return]
 
 
 def exponential(shape: _Ints, *, rate: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2209,7 +2878,7 @@ def exponential(shape: _Ints, *, rate: _float = 1.0, dtype: DTypeLike | None = N
 
     True: float(da.exponential((1,)).numpy()[0]) >= 0.0
     """
-    return dispatch(166, (), (_ints(shape), rate, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(214, (), (_ints(shape), rate, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def permutation(size: int, *, device: Device | None = None) -> Tensor:
@@ -2219,7 +2888,7 @@ def permutation(size: int, *, device: Device | None = None) -> Tensor:
 
     True: sorted(da.permutation(3).numpy().tolist()) == [0, 1, 2]
     """
-    return dispatch(167, (), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(215, (), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def dropout(x: TensorLike, /, *, rate: _float = 0.5) -> tuple[Tensor, Tensor]:
@@ -2231,4 +2900,778 @@ def dropout(x: TensorLike, /, *, rate: _float = 0.5) -> tuple[Tensor, Tensor]:
 
     True: da.dropout(da.ones((4,)), rate=0.0)[0].numpy().tolist() == [1.0, 1.0, 1.0, 1.0]
     """
-    return dispatch(168, (x,), (rate,))  # type: ignore[no-any-return]
+    return dispatch(216, (x,), (rate,))  # type: ignore[no-any-return]
+
+
+def multinomial(x: TensorLike, /, count: int, *, replacement: _bool = True) -> Tensor:
+    """Positions drawn from each row of weights, which are not negative and need not sum to 1, with
+    replacement or, by random keys, without.
+
+    x (T) -> out (int64).
+    T: floating.
+
+    True: da.multinomial(da.asarray([0.0, 1.0]), 3).numpy().tolist() == [1, 1, 1]
+    """
+    return dispatch(217, (x,), (count, replacement))  # type: ignore[no-any-return]
+
+
+def window_view(x: TensorLike, /, axes: _Ints, window: _Ints, step: _Ints, dilation: _Ints) -> Tensor:
+    """Windows along axes (which ascend), without copying. Each axis becomes the number of its windows,
+    which begin step apart; their elements, dilation apart, follow as new axes at the end.
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+    """
+    return dispatch(218, (x,), (_ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
+
+
+def window_scatter(x: TensorLike, /, *, shape: _Ints, axes: _Ints, window: _Ints, step: _Ints, dilation: _Ints) -> Tensor:
+    """Zeros of a shape, to which the elements of windows are added where they come from; the
+    counterpart of window_view.
+
+    x (T) -> out (T).
+    T: integer, floating, complex.
+    Accumulate: 16-bit floats in float32.
+    Order: additions apply in the order of the window's elements.
+    """
+    return dispatch(219, (x,), (_ints(shape), _ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
+
+
+def convolution(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The convolution of images of any number of spatial axes.
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+    """
+    return dispatch(220, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def convolution_input_gradient(upstream: TensorLike, weight: TensorLike, /, *, shape: _Ints, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The gradient of a convolution by images of a shape, which is the transposed convolution of
+    upstream.
+
+    upstream (T), weight (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+    """
+    return dispatch(221, (upstream, weight), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def convolution_weight_gradient(x: TensorLike, upstream: TensorLike, /, *, shape: _Ints, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The gradient of a convolution by its weight, which has this shape.
+
+    x (T), upstream (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+    """
+    return dispatch(222, (x, upstream), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The convolution of signals x (n, c, w) with weight (o, c / groups, k) and bias (o) -> (n, o,
+    windows).
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv1d(da.ones((1, 1, 4)), da.ones((1, 1, 3))).numpy().tolist() == [[[3.0, 3.0]]]
+    """
+    return dispatch(223, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The convolution of images x (n, c, h, w) with weight (o, c / groups, i, j) and bias (o) -> (n, o,
+    windows ...).
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv2d(da.ones((1, 1, 3, 3)), da.ones((1, 1, 2, 2)), padding=1).shape == (1, 1, 4, 4)
+    """
+    return dispatch(224, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The convolution of volumes x (n, c, d, h, w) with weight (o, c / groups, i, j, k) and bias (o).
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv3d(da.ones((1, 1, 2, 2, 2)), da.ones((1, 1, 2, 2, 2))).numpy().tolist() == [[[[[8.0]]]]]
+    """
+    return dispatch(225, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv_transpose1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The transposed convolution of x (n, c, w) with weight (c, o / groups, k) - the gradient of a
+    convolution by its input. output_padding adds to the end of the result.
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv_transpose1d(da.ones((1, 1, 2)), da.ones((1, 1, 2))).numpy().tolist() == [[[1.0, 2.0, 1.0]]]
+    """
+    return dispatch(226, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv_transpose2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The transposed convolution of images x (n, c, h, w) with weight (c, o / groups, i, j); see
+    conv_transpose1d.
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv_transpose2d(da.ones((1, 1, 2, 2)), da.ones((1, 1, 2, 2)), stride=2).shape == (1, 1, 4, 4)
+    """
+    return dispatch(227, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def conv_transpose3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
+    """The transposed convolution of volumes x (n, c, d, h, w) with weight (c, o / groups, i, j, k).
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Nan: NaN propagates to the results whose windows hold it.
+
+    True: da.conv_transpose3d(da.ones((1, 1, 1, 1, 1)), da.ones((1, 1, 2, 2, 2))).shape == (1, 1, 2, 2, 2)
+    """
+    return dispatch(228, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+
+
+def max_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
+    """The greatest element of each window. Padding never wins against an element.
+
+    x (T) -> out (T).
+    T: integer, floating.
+    Nan: NaN wins.
+    """
+    return dispatch(229, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+
+
+def max_pool_gradient(upstream: TensorLike, x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
+    """Each window's share of upstream, given to its greatest element, the first of equals.
+
+    upstream (T), x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Order: the first of equals in a window has all.
+    """
+    return dispatch(230, (upstream, x), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+
+
+def avg_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window. With count_include_pad padding counts as zeros; else the mean is over
+    the elements of the image alone. What ceil_mode adds never counts.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(231, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+
+
+def avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """Each window's share of upstream, divided evenly among the elements that its mean counted.
+
+    upstream (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(232, (upstream,), (_ints(shape), _ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+
+
+def max_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
+    """The greatest element of each window of signals (n, c, w). Padding never wins against an element.
+
+    x (T) -> out (T).
+    T: integer, floating.
+    Nan: NaN wins.
+
+    True: da.max_pool1d(da.asarray([[[1.0, 3.0, 2.0, 0.0]]]), window=2).numpy().tolist() == [[[3.0, 2.0]]]
+    """
+    return dispatch(233, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+
+
+def max_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
+    """The greatest element of each window of images (n, c, h, w). Padding never wins against an
+    element.
+
+    x (T) -> out (T).
+    T: integer, floating.
+    Nan: NaN wins.
+
+    True: da.max_pool2d(da.ones((1, 1, 4, 4)), window=2).shape == (1, 1, 2, 2)
+    """
+    return dispatch(234, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+
+
+def max_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
+    """The greatest element of each window of volumes (n, c, d, h, w). Padding never wins against an
+    element.
+
+    x (T) -> out (T).
+    T: integer, floating.
+    Nan: NaN wins.
+
+    True: da.max_pool3d(da.ones((1, 1, 2, 2, 2)), window=2).shape == (1, 1, 1, 1, 1)
+    """
+    return dispatch(235, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+
+
+def avg_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of signals (n, c, w); see count_include_pad for padding.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.avg_pool1d(da.asarray([[[1.0, 3.0, 2.0, 0.0]]]), window=2).numpy().tolist() == [[[2.0, 1.0]]]
+    """
+    return dispatch(236, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+
+
+def avg_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of images (n, c, h, w); see count_include_pad for padding.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.avg_pool2d(da.ones((1, 1, 4, 4)), window=2).shape == (1, 1, 2, 2)
+    """
+    return dispatch(237, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+
+
+def avg_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of volumes (n, c, d, h, w); see count_include_pad for padding.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.avg_pool3d(da.ones((1, 1, 2, 2, 2)), window=2).shape == (1, 1, 1, 1, 1)
+    """
+    return dispatch(238, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+
+
+def adaptive_avg_pool1d(x: TensorLike, /, *, size: _Ints) -> Tensor:
+    """Means of windows that share the spatial axis of (n, c, w) among this many results - from floor(i
+    * w / size) to ceil((i + 1) * w / size).
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.adaptive_avg_pool1d(da.asarray([[[1.0, 3.0, 5.0]]]), size=2).numpy().tolist() == [[[2.0, 4.0]]]
+    """
+    return dispatch(239, (x,), (_ints(size),))  # type: ignore[no-any-return]
+
+
+def adaptive_avg_pool2d(x: TensorLike, /, *, size: _Ints) -> Tensor:
+    """Means of windows that share the spatial axes of (n, c, h, w) among this many results; see
+    adaptive_avg_pool1d.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.adaptive_avg_pool2d(da.ones((1, 2, 5, 7)), size=(2, 3)).shape == (1, 2, 2, 3)
+    """
+    return dispatch(240, (x,), (_ints(size),))  # type: ignore[no-any-return]
+
+
+def adaptive_avg_pool3d(x: TensorLike, /, *, size: _Ints) -> Tensor:
+    """Means of windows that share the spatial axes of (n, c, d, h, w) among this many results; see
+    adaptive_avg_pool1d.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.adaptive_avg_pool3d(da.ones((1, 2, 2, 2, 2)), size=1).shape == (1, 2, 1, 1, 1)
+    """
+    return dispatch(241, (x,), (_ints(size),))  # type: ignore[no-any-return]
+
+
+def adaptive_avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, size: _Ints) -> Tensor:
+    """Each result's share of upstream, divided evenly among the elements of its window.
+
+    upstream (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(242, (upstream,), (_ints(shape), _ints(size)))  # type: ignore[no-any-return]
+
+
+def global_avg_pool(x: TensorLike, /) -> Tensor:
+    """The mean of each channel over all spatial axes, which keep size 1.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.global_avg_pool(da.ones((1, 2, 3, 3))).shape == (1, 2, 1, 1)
+    """
+    return dispatch(243, (x,))  # type: ignore[no-any-return]
+
+
+def global_max_pool(x: TensorLike, /) -> Tensor:
+    """The greatest element of each channel over all spatial axes, which keep size 1.
+
+    x (T) -> out (T).
+    T: floating.
+    Nan: NaN wins.
+
+    True: da.global_max_pool(da.ones((1, 2, 3, 3))).shape == (1, 2, 1, 1)
+    """
+    return dispatch(244, (x,))  # type: ignore[no-any-return]
+
+
+def pad_mode(x: TensorLike, /, *, before: _Ints, after: _Ints, mode: str) -> Tensor:
+    """x with elements of its own added around each axis - mirrored at the edge without it (reflect),
+    the edge itself (replicate), or from the other end (circular).
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.pad_mode(da.asarray([1, 2, 3]), before=(2,), after=(0,), mode='reflect').numpy().tolist() == [3, 2, 1, 2, 3]
+    """
+    return dispatch(245, (x,), (_ints(before), _ints(after), mode))  # type: ignore[no-any-return]
+
+
+def resize_nearest(x: TensorLike, /, *, size: _Ints) -> Tensor:
+    """Images (n, c, ...) at other spatial sizes; each place takes the element at floor(place * old /
+    new).
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.resize_nearest(da.asarray([[[1.0, 2.0]]]), size=4).numpy().tolist() == [[[1.0, 1.0, 2.0, 2.0]]]
+    """
+    return dispatch(246, (x,), (_ints(size),))  # type: ignore[no-any-return]
+
+
+def resize_nearest_gradient(upstream: TensorLike, /, *, shape: _Ints) -> Tensor:
+    """The gradient of resize_nearest by images of this shape.
+
+    upstream (T) -> out (T).
+    T: integer, floating, complex.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(247, (upstream,), (_ints(shape),))  # type: ignore[no-any-return]
+
+
+def resize_linear(x: TensorLike, /, *, size: _Ints, align_corners: _bool = False) -> Tensor:
+    """Images (n, c, ...) at other spatial sizes, interpolated linearly along each axis. Places are
+    measured between the centres of elements, or with align_corners between those of the first and the
+    last.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.resize_linear(da.asarray([[[0.0, 2.0]]]), size=3, align_corners=True).numpy().tolist() == [[[0.0, 1.0, 2.0]]]
+    """
+    return dispatch(248, (x,), (_ints(size), align_corners))  # type: ignore[no-any-return]
+
+
+def resize_places(*, size: int, count: int, align_corners: _bool, dtype: DTypeLike) -> tuple[Tensor, Tensor, Tensor]:
+    """Between which two elements of an axis each place of a resized one lies, and how far from the
+    first.
+
+    nothing -> low (int64), high (int64), part (T).
+    T: floating.
+    """
+    return dispatch(249, (), (size, count, align_corners, dtype))  # type: ignore[no-any-return]
+
+
+def resize_linear_gradient(upstream: TensorLike, /, *, shape: _Ints, align_corners: _bool = False) -> Tensor:
+    """The gradient of resize_linear by images of this shape.
+
+    upstream (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(250, (upstream,), (_ints(shape), align_corners))  # type: ignore[no-any-return]
+
+
+def pixel_shuffle(x: TensorLike, /, *, factor: int) -> Tensor:
+    """Blocks of factor * factor channels laid out in the plane: (..., c r r, h, w) -> (..., c, h r, w
+    r).
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.pixel_shuffle(da.ones((1, 4, 2, 2)), factor=2).shape == (1, 1, 4, 4)
+    """
+    return dispatch(251, (x,), (factor,))  # type: ignore[no-any-return]
+
+
+def pixel_unshuffle(x: TensorLike, /, *, factor: int) -> Tensor:
+    """Blocks of the plane laid out as channels: (..., c, h r, w r) -> (..., c r r, h, w).
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.pixel_unshuffle(da.ones((1, 1, 4, 4)), factor=2).shape == (1, 4, 2, 2)
+    """
+    return dispatch(252, (x,), (factor,))  # type: ignore[no-any-return]
+
+
+def attention_weights(query: TensorLike, key: TensorLike, /, mask: TensorLike | None = None, bias: TensorLike | None = None, *, causal: _bool = False, scale: _float | None = None, offset: int = 0) -> Tensor:
+    """The softmax along the last axis of query @ key.T * scale + bias, 0 where the mask is false, or
+    with causal where the key stands behind the query. A row that is masked throughout is 0. scale is 1
+    / sqrt(e) unless given.
+
+    query (T), key (T), mask (bool, optional), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(253, (query, key, mask, bias), (causal, scale, offset))  # type: ignore[no-any-return]
+
+
+def scaled_dot_product_attention(query: TensorLike, key: TensorLike, value: TensorLike, /, mask: TensorLike | None = None, bias: TensorLike | None = None, *, causal: _bool = False, scale: _float | None = None) -> Tensor:
+    """softmax(query @ key.T * scale + bias) @ value over query (..., l, e), key (..., s, e) and value
+    (..., s, v). Keys where the mask is false, and with causal those behind the query, have no part; a
+    query without any key gives 0. scale is 1 / sqrt(e) unless given.
+
+    query (T), key (T), value (T), mask (bool, optional), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.scaled_dot_product_attention(da.ones((1, 2)), da.ones((3, 2)), da.ones((3, 4))).shape == (1, 4)
+    """
+    return dispatch(254, (query, key, value, mask, bias), (causal, scale))  # type: ignore[no-any-return]
+
+
+def rotary_embedding(x: TensorLike, cosine: TensorLike, sine: TensorLike, /, *, interleaved: _bool = False) -> Tensor:
+    """Pairs of x turned by angles with these cosines and sines. Pairs are the first and the second half
+    of the last axis, or with interleaved each two neighbours.
+
+    x (T), cosine (T), sine (T) -> out (T).
+    T: floating.
+    Rounding: products and their sum are rounded.
+
+    True: da.rotary_embedding(da.asarray([1.0, 2.0]), da.asarray([1.0]), da.asarray([0.0])).numpy().tolist() == [1.0, 2.0]
+    """
+    return dispatch(255, (x, cosine, sine), (interleaved,))  # type: ignore[no-any-return]
+
+
+def embedding(weight: TensorLike, indices: TensorLike, /, *, padding_index: int | None = None) -> Tensor:
+    """Rows of weight (n, d) at the indices. Negative indices count from the end; one out of range is an
+    error. The row of padding_index has no gradient.
+
+    weight (T), indices (int64) -> out (T).
+    T: floating.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.embedding(da.asarray([[1.0], [2.0]]), da.asarray([1, 0])).numpy().tolist() == [[2.0], [1.0]]
+    """
+    return dispatch(256, (weight, indices), (padding_index,))  # type: ignore[no-any-return]
+
+
+def embedding_gradient(upstream: TensorLike, indices: TensorLike, /, *, size: int, padding_index: int | None = None) -> Tensor:
+    """The gradient of embedding by its weight, which has size rows.
+
+    upstream (T), indices (int64) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    Determinism: the same operands give the same bits.
+    """
+    return dispatch(257, (upstream, indices), (size, padding_index))  # type: ignore[no-any-return]
+
+
+def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
+    """The diagonals of the matrices in the last two axes, as the last axis; offset counts above the
+    main one.
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.diagonal(da.asarray([[1, 2], [3, 4]])).numpy().tolist() == [1, 4]
+    """
+    return dispatch(258, (x,), (offset,))  # type: ignore[no-any-return]
+
+
+def diagonal_scatter(x: TensorLike, /, *, shape: _Ints, offset: int = 0) -> Tensor:
+    """Zeros of a shape, with x on the diagonals of its matrices; the counterpart of diagonal.
+
+    x (T) -> out (T).
+    T: integer, floating, complex.
+    Rounding: elements are carried over bit for bit.
+    """
+    return dispatch(259, (x,), (_ints(shape), offset))  # type: ignore[no-any-return]
+
+
+def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
+    """The sum of the diagonal of each matrix; offset counts above the main one.
+
+    x (T) -> out (T).
+    T: integer, floating, complex.
+    Accumulate: 16-bit floats in float32.
+    Overflow: integers wrap.
+    Empty: 0.
+
+    True: int(da.trace(da.asarray([[1, 2], [3, 4]]))) == 5
+    """
+    return dispatch(260, (x,), (offset, dtype))  # type: ignore[no-any-return]
+
+
+def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """The products of every element of x1 with every element of x2, both of one dimension.
+
+    x1 (T), x2 (T) -> out (T).
+    T: integer, floating, complex.
+    Overflow: integers wrap.
+
+    True: da.outer(da.asarray([1, 2]), da.asarray([3, 4])).numpy().tolist() == [[3, 4], [6, 8]]
+    """
+    return dispatch(261, (x1, x2))  # type: ignore[no-any-return]
+
+
+def diff(x: TensorLike, /, *, axis: int = -1, n: int = 1) -> Tensor:
+    """The n-th difference of neighbours along an axis.
+
+    x (T) -> out (T).
+    T: integer, floating, complex.
+    Overflow: integers wrap.
+    Rounding: each difference is rounded.
+
+    True: da.diff(da.asarray([1, 4, 9])).numpy().tolist() == [3, 5]
+    """
+    return dispatch(262, (x,), (axis, n))  # type: ignore[no-any-return]
+
+
+def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The cross product of vectors of three elements along an axis counted from the end; the rest
+    broadcasts.
+
+    x1 (T), x2 (T) -> out (T).
+    T: integer, floating, complex.
+    Overflow: integers wrap.
+    Rounding: two products and their difference are rounded.
+
+    True: da.cross(da.asarray([1, 0, 0]), da.asarray([0, 1, 0])).numpy().tolist() == [0, 0, 1]
+    """
+    return dispatch(263, (x1, x2), (axis,))  # type: ignore[no-any-return]
+
+
+def vector_norm(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False, ord: _float = 2.0) -> Tensor:
+    """The length of vectors over axes (all by default) - order 2 is Euclidean, 1 the sum of magnitudes,
+    infinities their greatest or least, 0 the number of elements that are not 0.
+
+    x (T) -> out (real(T)).
+    T: floating, complex.
+    Accumulate: 16-bit floats in float32.
+    Overflow: only where the result does - elements are scaled by the greatest.
+
+    True: float(da.vector_norm(da.asarray([3.0, 4.0]))) == 5.0
+    """
+    return dispatch(264, (x,), (_ints(axis), keepdims, ord))  # type: ignore[no-any-return]
+
+
+def repeat(x: TensorLike, /, repeats: int, *, axis: int = 0) -> Tensor:
+    """Each element the given number of times along an axis.
+
+    x (T) -> out (T).
+    T: all dtypes.
+    Rounding: elements are carried over bit for bit.
+
+    True: da.repeat(da.asarray([1, 2]), 2).numpy().tolist() == [1, 1, 2, 2]
+    """
+    return dispatch(265, (x,), (repeats, axis))  # type: ignore[no-any-return]
+
+
+def top_k(x: TensorLike, /, k: int, *, axis: int = -1, largest: _bool = True) -> tuple[Tensor, Tensor]:
+    """The k greatest (or least) elements along an axis in order, and their positions. NaN stands last;
+    of equal elements the first comes first.
+
+    x (T) -> values (T), indices (int64).
+    T: bool, integer, floating.
+    Nan: NaN stands last.
+    Order: equal elements keep their order.
+
+    True: da.top_k(da.asarray([1, 3, 2]), 2)[0].numpy().tolist() == [3, 2]
+    """
+    return dispatch(266, (x,), (k, axis, largest))  # type: ignore[no-any-return]
+
+
+def searchsorted(x1: TensorLike, x2: TensorLike, /, *, right: _bool = False) -> Tensor:
+    """Where each value would stand in x1, which is sorted - how many elements are less than it, or with
+    right at most it. NaN counts as greater than everything.
+
+    x1 (T), x2 (T) -> out (int64).
+    T: integer, floating.
+    Nan: NaN counts as the greatest.
+
+    True: da.searchsorted(da.asarray([1, 3, 5]), da.asarray([3, 4])).numpy().tolist() == [1, 2]
+    """
+    return dispatch(267, (x1, x2), (right,))  # type: ignore[no-any-return]
+
+
+def nan_to_num(x: TensorLike, /, *, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, out: Tensor | None = None) -> Tensor:
+    """x with NaN, infinity and minus infinity replaced by these numbers; infinities by the greatest and
+    least finite ones by default.
+
+    x (T) -> out (T).
+    T: floating.
+
+    True: da.nan_to_num(da.asarray([float('nan'), 1.0])).numpy().tolist() == [0.0, 1.0]
+    """
+    return dispatch(268, (x,), (nan, posinf, neginf), out)  # type: ignore[no-any-return]
+
+
+def lerp(x1: TensorLike, x2: TensorLike, weight: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x1 + weight * (x2 - x1).
+
+    x1 (T), x2 (T), weight (T) -> out (T).
+    T: floating, complex.
+    Rounding: the error is measured against |x1| + |x2|.
+
+    True: da.lerp(da.asarray([0.0]), da.asarray([2.0]), 0.25).numpy().tolist() == [0.5]
+    """
+    return dispatch(269, (x1, x2, weight), (), out)  # type: ignore[no-any-return]
+
+
+def masked_fill(x: TensorLike, mask: TensorLike, value: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
+    """x with a value where the mask is true; the three broadcast.
+
+    x (T), mask (bool), value (T) -> out (T).
+    T: bool, integer, floating, complex.
+
+    True: da.masked_fill(da.asarray([1, 2]), da.asarray([True, False]), 7).numpy().tolist() == [7, 2]
+    """
+    return dispatch(270, (x, mask, value), (), out)  # type: ignore[no-any-return]
+
+
+def index_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, axis: int = 0) -> Tensor:
+    """x with updates added at positions along an axis, in order. Negative indices count from the end.
+
+    x (T), indices (int64), updates (T) -> out (T).
+    T: integer, floating, complex.
+    Accumulate: 16-bit floats in float32.
+    Order: additions apply in the order of the indices.
+    Overflow: integers wrap.
+
+    True: da.index_add(da.asarray([1, 2]), da.asarray([1, 1]), da.asarray([5, 6])).numpy().tolist() == [1, 13]
+    """
+    return dispatch(271, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
+
+
+def scatter_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """x with updates added along an axis at positions, one list for each place of the other axes.
+    Updates and indices have one shape, which agrees with x but along the axis.
+
+    x (T), indices (int64), updates (T) -> out (T).
+    T: integer, floating, complex.
+    Accumulate: 16-bit floats in float32.
+    Order: additions apply in the order of the indices.
+    Overflow: integers wrap.
+
+    True: da.scatter_add(da.asarray([1, 2]), da.asarray([1, 1]), da.asarray([5, 6])).numpy().tolist() == [1, 13]
+    """
+    return dispatch(272, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
+
+
+def linear_activation(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, activation: str = 'relu') -> Tensor:
+    """An activation - none, relu, gelu, silu, sigmoid or tanh - of x @ weight.T + bias.
+
+    x (T), weight (T), bias (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.linear_activation(da.asarray([[1.0, 2.0]]), da.asarray([[-3.0, -4.0]])).numpy().tolist() == [[0.0]]
+    """
+    return dispatch(273, (x, weight, bias), (activation,))  # type: ignore[no-any-return]
+
+
+def activate(x: TensorLike, /, *, activation: str) -> Tensor:
+    """The activation of this name: none, relu, gelu, silu, sigmoid or tanh.
+
+    x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(274, (x,), (activation,))  # type: ignore[no-any-return]
+
+
+def activate_gradient(upstream: TensorLike, x: TensorLike, /, *, activation: str) -> Tensor:
+    """The gradient of the activation of this name by its argument.
+
+    upstream (T), x (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(275, (upstream, x), (activation,))  # type: ignore[no-any-return]
+
+
+def add_layer_norm(x: TensorLike, residual: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> tuple[Tensor, Tensor]:
+    """layer_norm(x + residual) over the last axis, and the sum itself.
+
+    x (T), residual (T), weight (T, optional), bias (T, optional) -> out (T), total (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.add_layer_norm(da.asarray([1.0, 2.0]), da.asarray([1.0, 0.0]))[1].numpy().tolist() == [2.0, 2.0]
+    """
+    return dispatch(276, (x, residual, weight, bias), (epsilon,))  # type: ignore[no-any-return]
+
+
+def conv_norm_activation(x: TensorLike, weight: TensorLike, centre: TensorLike, variance: TensorLike, scale: TensorLike, shift: TensorLike, /, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1, epsilon: _float = 1e-05, activation: str = 'relu') -> Tensor:
+    """The convolution of x with weight, batch normalisation by a mean and a variance with scale and
+    shift, then an activation - none, relu, gelu, silu, sigmoid or tanh. For inference.
+
+    x (T), weight (T), centre (T), variance (T), scale (T), shift (T) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+
+    True: da.conv_norm_activation(da.ones((1, 1, 2, 2)), da.ones((1, 1, 1, 1)), *[da.ones((1,))] * 4).shape == (1, 1, 2, 2)
+    """
+    return dispatch(277, (x, weight, centre, variance, scale, shift), (_ints(stride), _ints(padding), _ints(dilation), groups, epsilon, activation))  # type: ignore[no-any-return]
+
+
+def check_finite_and_unscale(x: TensorLike, scale: TensorLike, /) -> tuple[Tensor, Tensor]:
+    """x divided by the scale, in x's dtype, and whether any element of x is NaN or infinite.
+
+    x (T), scale (U) -> out (T), found (bool).
+    T: floating.
+    U: floating.
+    Rounding: the reciprocal of the scale is rounded first.
+
+    True: da.check_finite_and_unscale(da.asarray([4.0]), da.asarray(2.0))[0].numpy().tolist() == [2.0]
+    """
+    return dispatch(278, (x, scale))  # type: ignore[no-any-return]
+
+
+def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: TensorLike, /, *, growth: _float = 2.0, backoff: _float = 0.5, interval: int = 2000) -> tuple[Tensor, Tensor]:
+    """The next loss scale and the number of good steps in a row - after a step that found NaN or
+    infinity the scale shrinks by backoff and counting begins again; after `interval` good steps it
+    grows by growth, if it stays finite.
+
+    scale (T), good_steps (int64), found (bool) -> new_scale (T), new_steps (int64).
+    T: floating.
+
+    True: float(da.update_loss_scaling(da.asarray(4.0), da.asarray(0), da.asarray(True))[0]) == 2.0
+    """
+    return dispatch(279, (scale, good_steps, found), (growth, backoff, interval))  # type: ignore[no-any-return]

@@ -22,7 +22,9 @@ import numpy as np
 from device_api.ops.facts import (
     accumulation_dtype,
     axes_of,
+    both_sides,
     broadcast_shape,
+    each_axis,
     inverse_permutation,
     is_complex,
     is_floating,
@@ -32,7 +34,10 @@ from device_api.ops.facts import (
     reduced_shape,
     replaced,
     slice_bounds,
+    spread_bounds,
     sum_dtype,
+    window_count,
+    window_ends,
 )
 
 
@@ -1066,6 +1071,150 @@ def softplus_gradient_x(F, g, x, out):
     return g * F.sigmoid(x)
 
 
+def relu6_decompose(F, x):
+    return F.minimum(F.maximum(x, 0.0), 6.0)
+
+
+def relu6_gradient_x(F, g, x, out):
+    return F.where(F.logical_and(F.greater(x, 0.0), F.less(x, 6.0)), g, 0.0)
+
+
+def hardtanh_decompose(F, x, *, low, high):
+    return F.minimum(F.maximum(x, low), high)
+
+
+def hardtanh_gradient_x(F, g, x, out, *, low, high):
+    return F.where(F.logical_and(F.greater(x, low), F.less(x, high)), g, 0.0)
+
+
+def hardsigmoid_decompose(F, x, *, slope, offset):
+    return F.minimum(F.maximum(x * slope + offset, 0.0), 1.0)
+
+
+def hardsigmoid_gradient_x(F, g, x, out, *, slope, offset):
+    return F.where(F.logical_and(F.greater(out, 0.0), F.less(out, 1.0)), g * slope, 0.0)
+
+
+def hardswish_decompose(F, x):
+    return x * (F.minimum(F.maximum(x + 3.0, 0.0), 6.0) * (1.0 / 6.0))
+
+
+def hardswish_gradient_x(F, g, x, out):
+    inside = g * (x * (1.0 / 3.0) + 0.5)
+    return F.where(F.less(x, -3.0), 0.0, F.where(F.greater(x, 3.0), g, inside))
+
+
+def mish_decompose(F, x):
+    e = F.exp(F.negative(F.abs(x)))
+    top = F.where(F.less(x, 0.0), e * (e + 2.0), e * 2.0 + 1.0)
+    rest = F.where(F.less(x, 0.0), 2.0, e * e * 2.0)
+    return x * (top / (top + rest))
+
+
+def mish_gradient_x(F, g, x, out):
+    t = F.tanh(F.softplus(x))
+    return g * (t + x * F.sigmoid(x) * (1.0 - t * t))
+
+
+def selu_decompose(F, x):
+    low = F.expm1(F.minimum(x, 0.0)) * 1.7580993408473766
+    return F.where(F.greater(x, 0.0), x * 1.0507009873554805, low)
+
+
+def selu_gradient_x(F, g, x, out):
+    low = F.exp(F.minimum(x, 0.0)) * 1.7580993408473766
+    return g * F.where(F.greater(x, 0.0), 1.0507009873554805, low)
+
+
+def celu_decompose(F, x, *, alpha):
+    return F.where(F.greater(x, 0.0), x, F.expm1(F.minimum(x, 0.0) / alpha) * alpha)
+
+
+def celu_gradient_x(F, g, x, out, *, alpha):
+    return F.where(F.greater(x, 0.0), g, g * F.exp(F.minimum(x, 0.0) / alpha))
+
+
+def softsign_decompose(F, x):
+    return x / (F.abs(x) + 1.0)
+
+
+def softsign_gradient_x(F, g, x, out):
+    return g / F.square(F.abs(x) + 1.0)
+
+
+def log_sigmoid_decompose(F, x):
+    return F.minimum(x, 0.0) - F.log1p(F.exp(F.negative(F.abs(x))))
+
+
+def log_sigmoid_gradient_x(F, g, x, out):
+    return g * F.sigmoid(F.negative(x))
+
+
+def tanhshrink_decompose(F, x):
+    return x - F.tanh(x)
+
+
+def tanhshrink_gradient_x(F, g, x, out):
+    return g * F.square(F.tanh(x))
+
+
+def softshrink_decompose(F, x, *, limit):
+    return x - F.minimum(F.maximum(x, -limit), limit)
+
+
+def softshrink_gradient_x(F, g, x, out, *, limit):
+    return F.where(F.greater(F.abs(x), limit), g, 0.0)
+
+
+def hardshrink_decompose(F, x, *, limit):
+    return F.where(F.less_equal(F.abs(x), limit), 0.0, x)
+
+
+def hardshrink_gradient_x(F, g, x, out, *, limit):
+    return F.where(F.greater(F.abs(x), limit), g, 0.0)
+
+
+def threshold_decompose(F, x, *, limit, value):
+    return F.where(F.less_equal(x, limit), value, x)
+
+
+def threshold_gradient_x(F, g, x, out, *, limit, value):
+    return F.where(F.greater(x, limit), g, 0.0)
+
+
+def prelu_decompose(F, x, slope):
+    return F.where(F.greater(x, 0.0), x, x * slope)
+
+
+def prelu_gradient_x(F, g, x, slope, out):
+    return F.where(F.greater(x, 0.0), g, g * slope)
+
+
+def prelu_gradient_slope(F, g, x, slope, out):
+    return F.where(F.greater(x, 0.0), 0.0, g * x)
+
+
+def glu_decompose(F, x, *, axis):
+    n = x.shape[axis] // 2
+    first = F.slice(x, *slice_bounds(x.shape, axis, 0, n))
+    return first * F.sigmoid(F.slice(x, *slice_bounds(x.shape, axis, n, 2 * n)))
+
+
+def glu_gradient_x(F, g, x, out, *, axis):
+    n = x.shape[axis] // 2
+    first = F.slice(x, *slice_bounds(x.shape, axis, 0, n))
+    s = F.sigmoid(F.slice(x, *slice_bounds(x.shape, axis, n, 2 * n)))
+    return F.concat([g * s, g * first * s * (1.0 - s)], axis=axis)
+
+
+def logit_decompose(F, x):
+    return F.log(x) - F.log1p(F.negative(x))
+
+
+def logit_gradient_x(F, g, x, out):
+    return g / (x * (1.0 - x))
+
+
 def softmax_decompose(F, x, *, axis):
     if x.size == 0:
         return x
@@ -1075,7 +1224,7 @@ def softmax_decompose(F, x, *, axis):
 
 
 def softmax_gradient_x(F, g, x, out, *, axis):
-    return out * (g - F.sum(g * out, axis=axis, keepdims=True))
+    return F.softmax_gradient(g, out, axis=axis)
 
 
 def log_softmax_decompose(F, x, *, axis):
@@ -1087,7 +1236,7 @@ def log_softmax_decompose(F, x, *, axis):
 
 
 def log_softmax_gradient_x(F, g, x, out, *, axis):
-    return g - F.exp(out) * F.sum(g, axis=axis, keepdims=True)
+    return F.log_softmax_gradient(g, out, axis=axis)
 
 
 def logsumexp_decompose(F, x, *, axis, keepdims):
@@ -1107,38 +1256,91 @@ def logsumexp_gradient_x(F, g, x, out, *, axis, keepdims):
     return F.reshape(g, shape=kept) * F.exp(x - F.where(F.isfinite(out), out, 0.0))
 
 
-def nll_loss_decompose(F, log_probabilities, target, *, axis, reduction):
+def softmax_gradient_decompose(F, upstream, result, *, axis):
+    wide = accumulation_dtype(result.dtype)
+    g_, y = (F.astype(upstream, wide, copy=False), F.astype(result, wide, copy=False))
+    return F.astype(y * (g_ - F.sum(g_ * y, axis=axis, keepdims=True)), result.dtype, copy=False)
+
+
+def softmax_gradient_gradient_upstream(F, g, upstream, result, out, *, axis):
+    return F.softmax_gradient(g, result, axis=axis)
+
+
+def softmax_gradient_gradient_result(F, g, upstream, result, out, *, axis):
+    level = F.sum(upstream * result, axis=axis, keepdims=True)
+    return g * (upstream - level) - upstream * F.sum(g * result, axis=axis, keepdims=True)
+
+
+def log_softmax_gradient_decompose(F, upstream, result, *, axis):
+    wide = accumulation_dtype(result.dtype)
+    g_, y = (F.astype(upstream, wide, copy=False), F.astype(result, wide, copy=False))
+    return F.astype(g_ - F.exp(y) * F.sum(g_, axis=axis, keepdims=True), result.dtype, copy=False)
+
+
+def log_softmax_gradient_gradient_upstream(F, g, upstream, result, out, *, axis):
+    return g - F.sum(g * F.exp(result), axis=axis, keepdims=True)
+
+
+def log_softmax_gradient_gradient_result(F, g, upstream, result, out, *, axis):
+    return F.negative(g * F.exp(result) * F.sum(upstream, axis=axis, keepdims=True))
+
+
+def target_weights_decompose(F, target, weight, *, classes, dtype, ignore_index):
+    if weight is None:
+        out = F.full_like(target, 1, dtype=dtype)
+    else:
+        place = F.where(F.less(target, 0), classes, target)
+        if ignore_index is not None:
+            place = F.where(F.equal(target, ignore_index), 0, place)
+        out = F.astype(F.take(weight, place, axis=0), dtype, copy=False)
+    return out if ignore_index is None else F.where(F.equal(target, ignore_index), 0.0, out)
+
+
+def nll_loss_decompose(F, log_probabilities, target, weight, *, axis, reduction, ignore_index):
     axis = axis % log_probabilities.ndim
-    classes = F.where(F.less(target, 0), log_probabilities.shape[axis], target)
+    n = log_probabilities.shape[axis]
+    classes = F.where(F.less(target, 0), n, target)
+    if ignore_index is not None:
+        classes = F.where(F.equal(target, ignore_index), 0, classes)
     picked = F.take_along_axis(log_probabilities, F.expand_dims(classes, axis=axis), axis=axis)
     loss = F.negative(F.squeeze(picked, axis=axis))
-    if reduction == 'none':
-        return loss
-    return F.mean(loss) if reduction == 'mean' else F.sum(loss)
+    if weight is None and ignore_index is None:
+        return F.reduced_loss(loss, reduction=reduction)
+    wide = accumulation_dtype(loss.dtype)
+    scale = F.target_weights(target, weight, classes=n, dtype=wide, ignore_index=ignore_index)
+    loss = F.where(F.equal(scale, 0.0), 0.0, F.astype(loss, wide, copy=False) * scale)
+    if reduction != 'none':
+        loss = F.sum(loss) / F.sum(scale) if reduction == 'mean' else F.sum(loss)
+    return F.astype(loss, log_probabilities.dtype, copy=False)
 
 
-def nll_loss_gradient_log_probabilities(F, g, log_probabilities, target, out, *, axis, reduction):
+def nll_loss_gradient_log_probabilities(F, g, log_probabilities, target, weight, out, *, axis, reduction, ignore_index):
     axis = axis % log_probabilities.ndim
-    if reduction == 'mean':
-        g = g / target.size if target.size else g
-    g = F.broadcast_to(g, shape=target.shape)
-    hit = F.one_hot(target, log_probabilities.shape[axis], axis=axis, dtype=g.dtype)
-    return F.negative(F.expand_dims(g, axis=axis) * hit)
+    n = log_probabilities.shape[axis]
+    scale = F.target_weights(target, weight, classes=n, dtype=g.dtype, ignore_index=ignore_index)
+    share = g / F.sum(scale) * scale if reduction == 'mean' else g * scale
+    hit = F.one_hot(target, n, axis=axis, dtype=g.dtype)
+    return F.negative(F.expand_dims(share, axis=axis) * hit)
 
 
-def cross_entropy_decompose(F, scores, target, *, axis, reduction):
+def cross_entropy_decompose(F, scores, target, weight, *, axis, reduction, ignore_index):
     y = F.astype(scores, accumulation_dtype(scores.dtype), copy=False)
-    loss = F.nll_loss(F.log_softmax(y, axis=axis), target, axis=axis, reduction=reduction)
+    heavy = None if weight is None else F.astype(weight, y.dtype, copy=False)
+    loss = F.nll_loss(F.log_softmax(y, axis=axis), target, heavy, axis=axis, reduction=reduction, ignore_index=ignore_index)
     return F.astype(loss, scores.dtype, copy=False)
 
 
-def cross_entropy_gradient_scores(F, g, scores, target, out, *, axis, reduction):
+def cross_entropy_gradient_scores(F, g, scores, target, weight, out, *, axis, reduction, ignore_index):
     axis = axis % scores.ndim
-    if reduction == 'mean':
-        g = g / target.size if target.size else g
-    g = F.expand_dims(F.broadcast_to(g, shape=target.shape), axis=axis)
-    hit = F.one_hot(target, scores.shape[axis], axis=axis, dtype=scores.dtype)
-    return g * (F.softmax(scores, axis=axis) - hit)
+    n = scores.shape[axis]
+    if weight is None and ignore_index is None:
+        share = g / target.size if reduction == 'mean' and target.size else g
+        share = F.broadcast_to(share, shape=target.shape)
+    else:
+        scale = F.target_weights(target, weight, classes=n, dtype=g.dtype, ignore_index=ignore_index)
+        share = g / F.sum(scale) * scale if reduction == 'mean' else g * scale
+    hit = F.one_hot(target, n, axis=axis, dtype=scores.dtype)
+    return F.expand_dims(share, axis=axis) * (F.softmax(scores, axis=axis) - hit)
 
 
 def mse_loss_decompose(F, x, target, *, reduction):
@@ -1180,6 +1382,310 @@ def binary_cross_entropy_with_logits_gradient_target(F, g, x, target, out, *, re
     size = product(broadcast_shape(x.shape, target.shape))
     scale = -1.0 / size if reduction == 'mean' and size else -1.0
     return F.broadcast_to(g, shape=broadcast_shape(x.shape, target.shape)) * (x * scale)
+
+
+def l1_loss_decompose(F, x, target, *, reduction):
+    wide = accumulation_dtype(x.dtype)
+    loss = F.abs(F.astype(x, wide, copy=False) - F.astype(target, wide, copy=False))
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def l1_loss_gradient_x(F, g, x, target, out, *, reduction):
+    return F.loss_share(g, x, target, reduction=reduction) * F.sign(x - target)
+
+
+def l1_loss_gradient_target(F, g, x, target, out, *, reduction):
+    return F.loss_share(g, x, target, reduction=reduction) * F.sign(target - x)
+
+
+def reduced_loss_decompose(F, x, *, reduction):
+    if reduction == 'none':
+        return x
+    return F.mean(x) if reduction == 'mean' else F.sum(x)
+
+
+def reduced_loss_gradient_x(F, g, x, out, *, reduction):
+    return F.loss_share(g, x, x, reduction=reduction)
+
+
+def loss_share_decompose(F, upstream, x, target, *, reduction):
+    shape = broadcast_shape(x.shape, target.shape)
+    if reduction == 'mean' and product(shape):
+        upstream = upstream * (1.0 / product(shape))
+    return F.broadcast_to(upstream, shape=shape)
+
+
+def loss_share_gradient_upstream(F, g, upstream, x, target, out, *, reduction):
+    if reduction == 'none':
+        return g
+    return F.mean(g) if reduction == 'mean' else F.sum(g)
+
+
+def loss_share_gradient_x(F, g, upstream, x, target, out, *, reduction):
+    return None
+
+
+def loss_share_gradient_target(F, g, upstream, x, target, out, *, reduction):
+    return None
+
+
+def huber_loss_decompose(F, x, target, *, delta, reduction):
+    wide = accumulation_dtype(x.dtype)
+    size = F.abs(F.astype(x, wide, copy=False) - F.astype(target, wide, copy=False))
+    loss = F.where(F.less_equal(size, delta), F.square(size) * 0.5, (size - 0.5 * delta) * delta)
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def huber_loss_gradient_x(F, g, x, target, out, *, delta, reduction):
+    return F.loss_share(g, x, target, reduction=reduction) * F.minimum(F.maximum(x - target, -delta), delta)
+
+
+def huber_loss_gradient_target(F, g, x, target, out, *, delta, reduction):
+    return F.loss_share(g, x, target, reduction=reduction) * F.minimum(F.maximum(target - x, -delta), delta)
+
+
+def smooth_l1_loss_decompose(F, x, target, *, beta, reduction):
+    wide = accumulation_dtype(x.dtype)
+    size = F.abs(F.astype(x, wide, copy=False) - F.astype(target, wide, copy=False))
+    if beta > 0.0:
+        size = F.where(F.less(size, beta), F.square(size) * (0.5 / beta), size - 0.5 * beta)
+    return F.astype(F.reduced_loss(size, reduction=reduction), x.dtype, copy=False)
+
+
+def smooth_l1_loss_gradient_x(F, g, x, target, out, *, beta, reduction):
+    slope = F.minimum(F.maximum((x - target) * (1.0 / beta), -1.0), 1.0) if beta > 0.0 else F.sign(x - target)
+    return F.loss_share(g, x, target, reduction=reduction) * slope
+
+
+def smooth_l1_loss_gradient_target(F, g, x, target, out, *, beta, reduction):
+    slope = F.minimum(F.maximum((target - x) * (1.0 / beta), -1.0), 1.0) if beta > 0.0 else F.sign(target - x)
+    return F.loss_share(g, x, target, reduction=reduction) * slope
+
+
+def kl_div_decompose(F, x, target, *, log_target, reduction):
+    wide = accumulation_dtype(x.dtype)
+    y, t = (F.astype(x, wide, copy=False), F.astype(target, wide, copy=False))
+    if log_target:
+        loss = F.exp(t) * (t - y)
+    else:
+        none = F.equal(t, 0.0)
+        loss = F.where(none, 0.0, t * (F.log(F.where(none, 1.0, t)) - y))
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def kl_div_gradient_x(F, g, x, target, out, *, log_target, reduction):
+    weight = F.exp(target) if log_target else target
+    return F.negative(F.loss_share(g, x, target, reduction=reduction) * weight)
+
+
+def kl_div_gradient_target(F, g, x, target, out, *, log_target, reduction):
+    share = F.loss_share(g, x, target, reduction=reduction)
+    if log_target:
+        return share * F.exp(target) * (target - x + 1.0)
+    none = F.equal(target, 0.0)
+    return F.where(none, 0.0, share * (F.log(F.where(none, 1.0, target)) + 1.0 - x))
+
+
+def hinge_loss_decompose(F, x, target, *, margin, reduction):
+    wide = accumulation_dtype(x.dtype)
+    loss = F.maximum(margin - F.astype(x, wide, copy=False) * F.astype(target, wide, copy=False), 0.0)
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def hinge_loss_gradient_x(F, g, x, target, out, *, margin, reduction):
+    return F.where(F.less(x * target, margin), F.negative(F.loss_share(g, x, target, reduction=reduction) * target), 0.0)
+
+
+def hinge_loss_gradient_target(F, g, x, target, out, *, margin, reduction):
+    return F.where(F.less(x * target, margin), F.negative(F.loss_share(g, x, target, reduction=reduction) * x), 0.0)
+
+
+def hinge_embedding_loss_decompose(F, x, target, *, margin, reduction):
+    wide = accumulation_dtype(x.dtype)
+    y = F.astype(x, wide, copy=False)
+    loss = F.where(F.equal(target, 1.0), y, F.maximum(margin - y, 0.0))
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def hinge_embedding_loss_gradient_x(F, g, x, target, out, *, margin, reduction):
+    slope = F.where(F.equal(target, 1.0), 1.0, F.where(F.less(x, margin), F.full_like(x, -1.0), 0.0))
+    return F.loss_share(g, x, target, reduction=reduction) * slope
+
+
+def hinge_embedding_loss_gradient_target(F, g, x, target, out, *, margin, reduction):
+    return None
+
+
+def soft_margin_loss_decompose(F, x, target, *, reduction):
+    wide = accumulation_dtype(x.dtype)
+    loss = F.softplus(F.negative(F.astype(x, wide, copy=False) * F.astype(target, wide, copy=False)))
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def soft_margin_loss_gradient_x(F, g, x, target, out, *, reduction):
+    return F.negative(F.loss_share(g, x, target, reduction=reduction) * target * F.sigmoid(F.negative(x * target)))
+
+
+def soft_margin_loss_gradient_target(F, g, x, target, out, *, reduction):
+    return F.negative(F.loss_share(g, x, target, reduction=reduction) * x * F.sigmoid(F.negative(x * target)))
+
+
+def poisson_nll_loss_decompose(F, x, target, *, log_input, epsilon, reduction):
+    wide = accumulation_dtype(x.dtype)
+    y, t = (F.astype(x, wide, copy=False), F.astype(target, wide, copy=False))
+    loss = F.exp(y) - t * y if log_input else y - t * F.log(y + epsilon)
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def poisson_nll_loss_gradient_x(F, g, x, target, out, *, log_input, epsilon, reduction):
+    slope = F.exp(x) - target if log_input else 1.0 - target / (x + epsilon)
+    return F.loss_share(g, x, target, reduction=reduction) * slope
+
+
+def poisson_nll_loss_gradient_target(F, g, x, target, out, *, log_input, epsilon, reduction):
+    slope = x if log_input else F.log(x + epsilon)
+    return F.negative(F.loss_share(g, x, target, reduction=reduction) * slope)
+
+
+def binary_cross_entropy_decompose(F, x, target, *, reduction):
+    wide = accumulation_dtype(x.dtype)
+    y, t = (F.astype(x, wide, copy=False), F.astype(target, wide, copy=False))
+    loss = F.negative(t * F.maximum(F.log(y), -100.0) + (1.0 - t) * F.maximum(F.log1p(F.negative(y)), -100.0))
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def binary_cross_entropy_gradient_x(F, g, x, target, out, *, reduction):
+    return F.loss_share(g, x, target, reduction=reduction) * ((x - target) / F.maximum(x * (1.0 - x), 1e-12))
+
+
+def binary_cross_entropy_gradient_target(F, g, x, target, out, *, reduction):
+    slope = F.maximum(F.log1p(F.negative(x)), -100.0) - F.maximum(F.log(x), -100.0)
+    return F.loss_share(g, x, target, reduction=reduction) * slope
+
+
+def gaussian_nll_loss_decompose(F, x, target, variance, *, epsilon, reduction):
+    wide = accumulation_dtype(x.dtype)
+    v = F.maximum(F.astype(variance, wide, copy=False), epsilon)
+    distance = F.astype(x, wide, copy=False) - F.astype(target, wide, copy=False)
+    loss = (F.log(v) + F.square(distance) / v) * 0.5
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x.dtype, copy=False)
+
+
+def gaussian_nll_loss_gradient_x(F, g, x, target, variance, out, *, epsilon, reduction):
+    return F.loss_share(g, x - target, variance, reduction=reduction) * ((x - target) / F.maximum(variance, epsilon))
+
+
+def gaussian_nll_loss_gradient_target(F, g, x, target, variance, out, *, epsilon, reduction):
+    return F.loss_share(g, x - target, variance, reduction=reduction) * ((target - x) / F.maximum(variance, epsilon))
+
+
+def gaussian_nll_loss_gradient_variance(F, g, x, target, variance, out, *, epsilon, reduction):
+    v = F.maximum(variance, epsilon)
+    slope = (1.0 / v - F.square((x - target) / v)) * 0.5
+    return F.where(F.greater(variance, epsilon), F.loss_share(g, x - target, variance, reduction=reduction) * slope, 0.0)
+
+
+def cosine_similarity_decompose(F, x1, x2, *, axis, epsilon):
+    wide = accumulation_dtype(x1.dtype)
+    a, b = (F.astype(x1, wide, copy=False), F.astype(x2, wide, copy=False))
+    a = a / F.maximum(F.sqrt(F.sum(F.square(a), axis=axis, keepdims=True)), epsilon)
+    b = b / F.maximum(F.sqrt(F.sum(F.square(b), axis=axis, keepdims=True)), epsilon)
+    return F.astype(F.sum(a * b, axis=axis), x1.dtype, copy=False)
+
+
+def cosine_similarity_gradient_x1(F, g, x1, x2, out, *, axis, epsilon):
+    s = F.maximum(F.sqrt(F.sum(F.square(x1), axis=axis, keepdims=True)), epsilon)
+    t = F.maximum(F.sqrt(F.sum(F.square(x2), axis=axis, keepdims=True)), epsilon)
+    inside = F.where(F.greater(s, epsilon), F.expand_dims(out, axis=axis), 0.0)
+    return F.expand_dims(g, axis=axis) * ((x2 / t - inside * (x1 / s)) / s)
+
+
+def cosine_similarity_gradient_x2(F, g, x1, x2, out, *, axis, epsilon):
+    s = F.maximum(F.sqrt(F.sum(F.square(x1), axis=axis, keepdims=True)), epsilon)
+    t = F.maximum(F.sqrt(F.sum(F.square(x2), axis=axis, keepdims=True)), epsilon)
+    inside = F.where(F.greater(t, epsilon), F.expand_dims(out, axis=axis), 0.0)
+    return F.expand_dims(g, axis=axis) * ((x1 / s - inside * (x2 / t)) / t)
+
+
+def cosine_embedding_loss_decompose(F, x1, x2, target, *, margin, reduction):
+    near = F.cosine_similarity(x1, x2)
+    loss = F.where(F.equal(target, 1), 1.0 - near, F.maximum(near - margin, 0.0))
+    return F.reduced_loss(loss, reduction=reduction)
+
+
+def cosine_embedding_loss_gradient_x1(F, g, x1, x2, target, out, *, margin, reduction):
+    near = F.cosine_similarity(x1, x2)
+    slope = F.where(F.equal(target, 1), -1.0, F.where(F.greater(near, margin), F.full_like(near, 1.0), 0.0))
+    slope = F.loss_share(g, near, near, reduction=reduction) * slope
+    s = F.maximum(F.sqrt(F.sum(F.square(x1), axis=-1, keepdims=True)), 1e-08)
+    t = F.maximum(F.sqrt(F.sum(F.square(x2), axis=-1, keepdims=True)), 1e-08)
+    return F.expand_dims(slope, axis=-1) * ((x2 / t - F.expand_dims(near, axis=-1) * (x1 / s)) / s)
+
+
+def cosine_embedding_loss_gradient_x2(F, g, x1, x2, target, out, *, margin, reduction):
+    near = F.cosine_similarity(x1, x2)
+    slope = F.where(F.equal(target, 1), -1.0, F.where(F.greater(near, margin), F.full_like(near, 1.0), 0.0))
+    slope = F.loss_share(g, near, near, reduction=reduction) * slope
+    s = F.maximum(F.sqrt(F.sum(F.square(x1), axis=-1, keepdims=True)), 1e-08)
+    t = F.maximum(F.sqrt(F.sum(F.square(x2), axis=-1, keepdims=True)), 1e-08)
+    return F.expand_dims(slope, axis=-1) * ((x1 / s - F.expand_dims(near, axis=-1) * (x2 / t)) / t)
+
+
+def margin_ranking_loss_decompose(F, x1, x2, target, *, margin, reduction):
+    wide = accumulation_dtype(x1.dtype)
+    distance = F.astype(x1, wide, copy=False) - F.astype(x2, wide, copy=False)
+    loss = F.maximum(margin - F.astype(target, wide, copy=False) * distance, 0.0)
+    return F.astype(F.reduced_loss(loss, reduction=reduction), x1.dtype, copy=False)
+
+
+def margin_ranking_loss_gradient_x1(F, g, x1, x2, target, out, *, margin, reduction):
+    share = F.loss_share(g, x1 - x2, target, reduction=reduction)
+    return F.where(F.less(target * (x1 - x2), margin), F.negative(share * target), 0.0)
+
+
+def margin_ranking_loss_gradient_x2(F, g, x1, x2, target, out, *, margin, reduction):
+    share = F.loss_share(g, x1 - x2, target, reduction=reduction)
+    return F.where(F.less(target * (x1 - x2), margin), share * target, 0.0)
+
+
+def margin_ranking_loss_gradient_target(F, g, x1, x2, target, out, *, margin, reduction):
+    share = F.loss_share(g, x1 - x2, target, reduction=reduction)
+    return F.where(F.less(target * (x1 - x2), margin), share * (x2 - x1), 0.0)
+
+
+def triplet_margin_loss_decompose(F, anchor, positive, other, *, margin, epsilon, reduction):
+    wide = accumulation_dtype(anchor.dtype)
+    a, p = (F.astype(anchor, wide, copy=False), F.astype(positive, wide, copy=False))
+    n = F.astype(other, wide, copy=False)
+    near = F.sqrt(F.sum(F.square(a - p + epsilon), axis=-1))
+    far = F.sqrt(F.sum(F.square(a - n + epsilon), axis=-1))
+    loss = F.maximum(near - far + margin, 0.0)
+    return F.astype(F.reduced_loss(loss, reduction=reduction), anchor.dtype, copy=False)
+
+
+def triplet_margin_loss_gradient_anchor(F, g, anchor, positive, other, out, *, margin, epsilon, reduction):
+    to_near, to_far = (anchor - positive + epsilon, anchor - other + epsilon)
+    near = F.sqrt(F.sum(F.square(to_near), axis=-1, keepdims=True))
+    far = F.sqrt(F.sum(F.square(to_far), axis=-1, keepdims=True))
+    active = F.squeeze(near - far + margin, axis=-1)
+    share = F.where(F.greater(active, 0.0), F.loss_share(g, active, active, reduction=reduction), 0.0)
+    return F.expand_dims(share, axis=-1) * (to_near / near - to_far / far)
+
+
+def triplet_margin_loss_gradient_positive(F, g, anchor, positive, other, out, *, margin, epsilon, reduction):
+    to_near, to_far = (anchor - positive + epsilon, anchor - other + epsilon)
+    near = F.sqrt(F.sum(F.square(to_near), axis=-1, keepdims=True))
+    active = F.squeeze(near, axis=-1) - F.sqrt(F.sum(F.square(to_far), axis=-1)) + margin
+    share = F.where(F.greater(active, 0.0), F.loss_share(g, active, active, reduction=reduction), 0.0)
+    return F.negative(F.expand_dims(share, axis=-1) * (to_near / near))
+
+
+def triplet_margin_loss_gradient_other(F, g, anchor, positive, other, out, *, margin, epsilon, reduction):
+    to_near, to_far = (anchor - positive + epsilon, anchor - other + epsilon)
+    far = F.sqrt(F.sum(F.square(to_far), axis=-1, keepdims=True))
+    active = F.sqrt(F.sum(F.square(to_near), axis=-1)) - F.squeeze(far, axis=-1) + margin
+    share = F.where(F.greater(active, 0.0), F.loss_share(g, active, active, reduction=reduction), 0.0)
+    return F.expand_dims(share, axis=-1) * (to_far / far)
 
 
 def mean_decompose(F, x, *, axis, keepdims):
@@ -1243,13 +1749,8 @@ def layer_norm_decompose(F, x, weight, bias, *, axis, epsilon):
 
 def layer_norm_gradient_x(F, g, x, weight, bias, out, *, axis, epsilon):
     axes = tuple(range(axis % x.ndim, x.ndim))
-    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
-    distance = y - F.mean(y, axis=axes, keepdims=True)
-    r = F.rsqrt(F.mean(F.square(distance), axis=axes, keepdims=True) + epsilon)
-    unit = distance * r
-    g = F.astype(g, y.dtype, copy=False) if weight is None else F.astype(g, y.dtype, copy=False) * weight
-    along = unit * F.mean(g * unit, axis=axes, keepdims=True)
-    return (g - F.mean(g, axis=axes, keepdims=True) - along) * r
+    g = g if weight is None else g * weight
+    return F.standardize_gradient(g, x, axis=axes, epsilon=epsilon)
 
 
 def layer_norm_gradient_weight(F, g, x, weight, bias, out, *, axis, epsilon):
@@ -1288,6 +1789,163 @@ def rms_norm_gradient_weight(F, g, x, weight, out, *, axis, epsilon):
     return g * (y * F.rsqrt(F.mean(F.square(y), axis=axes, keepdims=True) + epsilon))
 
 
+def standardize_decompose(F, x, *, axis, epsilon):
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    distance = y - F.mean(y, axis=axis, keepdims=True)
+    out = distance * F.rsqrt(F.mean(F.square(distance), axis=axis, keepdims=True) + epsilon)
+    return F.astype(out, x.dtype, copy=False)
+
+
+def standardize_gradient_x(F, g, x, out, *, axis, epsilon):
+    return F.standardize_gradient(g, x, axis=axis, epsilon=epsilon)
+
+
+def standardize_gradient_decompose(F, upstream, x, *, axis, epsilon):
+    wide = accumulation_dtype(x.dtype)
+    y, u = (F.astype(x, wide, copy=False), F.astype(upstream, wide, copy=False))
+    distance = y - F.mean(y, axis=axis, keepdims=True)
+    r = F.rsqrt(F.mean(F.square(distance), axis=axis, keepdims=True) + epsilon)
+    unit = distance * r
+    along = unit * F.mean(u * unit, axis=axis, keepdims=True)
+    return F.astype((u - F.mean(u, axis=axis, keepdims=True) - along) * r, x.dtype, copy=False)
+
+
+def standardize_gradient_gradient_upstream(F, g, upstream, x, out, *, axis, epsilon):
+    return F.standardize_gradient(g, x, axis=axis, epsilon=epsilon)
+
+
+def standardize_gradient_gradient_x(F, g, upstream, x, out, *, axis, epsilon):
+    distance = x - F.mean(x, axis=axis, keepdims=True)
+    r = F.rsqrt(F.mean(F.square(distance), axis=axis, keepdims=True) + epsilon)
+    unit = distance * r
+    share = F.mean(upstream * unit, axis=axis, keepdims=True)
+    rest = upstream - F.mean(upstream, axis=axis, keepdims=True) - unit * share
+    turned = F.negative(g * share + upstream * F.mean(g * unit, axis=axis, keepdims=True)) * r
+    shrunk = r * r * unit * F.mean(g * rest, axis=axis, keepdims=True)
+    return F.standardize_gradient(turned, x, axis=axis, epsilon=epsilon) - shrunk
+
+
+def batch_norm_decompose(F, x, centre, variance, weight, bias, *, epsilon):
+    wide = accumulation_dtype(x.dtype)
+    shape = (-1, *[1] * (x.ndim - 2))
+    scale = F.rsqrt(F.astype(variance, wide, copy=False) + epsilon)
+    if weight is not None:
+        scale = scale * F.astype(weight, wide, copy=False)
+    y = F.astype(x, wide, copy=False) - F.reshape(F.astype(centre, wide, copy=False), shape=shape)
+    y = y * F.reshape(scale, shape=shape)
+    if bias is not None:
+        y = y + F.reshape(F.astype(bias, wide, copy=False), shape=shape)
+    return F.astype(y, x.dtype, copy=False)
+
+
+def batch_norm_gradient_x(F, g, x, centre, variance, weight, bias, out, *, epsilon):
+    scale = F.rsqrt(variance + epsilon)
+    return g * F.reshape(scale if weight is None else scale * weight, shape=(-1, *[1] * (x.ndim - 2)))
+
+
+def batch_norm_gradient_centre(F, g, x, centre, variance, weight, bias, out, *, epsilon):
+    scale = F.rsqrt(variance + epsilon)
+    total = F.sum(g, axis=(0, *range(2, x.ndim)))
+    return F.negative(total * (scale if weight is None else scale * weight))
+
+
+def batch_norm_gradient_variance(F, g, x, centre, variance, weight, bias, out, *, epsilon):
+    scale = F.rsqrt(variance + epsilon)
+    distance = x - F.reshape(centre, shape=(-1, *[1] * (x.ndim - 2)))
+    total = F.sum(g * distance, axis=(0, *range(2, x.ndim))) * (scale * scale * scale * -0.5)
+    return total if weight is None else total * weight
+
+
+def batch_norm_gradient_weight(F, g, x, centre, variance, weight, bias, out, *, epsilon):
+    distance = x - F.reshape(centre, shape=(-1, *[1] * (x.ndim - 2)))
+    return F.sum(g * distance, axis=(0, *range(2, x.ndim))) * F.rsqrt(variance + epsilon)
+
+
+def batch_norm_gradient_bias(F, g, x, centre, variance, weight, bias, out, *, epsilon):
+    return F.sum(g, axis=(0, *range(2, x.ndim)))
+
+
+def batch_norm_training_decompose(F, x, running_mean, running_variance, weight, bias, *, momentum, epsilon):
+    wide = accumulation_dtype(x.dtype)
+    axes, shape = ((0, *range(2, x.ndim)), (-1, *[1] * (x.ndim - 2)))
+    count = product((x.shape[i] for i in axes))
+    y = F.astype(x, wide, copy=False)
+    middle = F.mean(y, axis=axes)
+    distance = y - F.reshape(middle, shape=shape)
+    spread = F.mean(F.square(distance), axis=axes)
+    out = distance * F.reshape(F.rsqrt(spread + epsilon), shape=shape)
+    if weight is not None:
+        out = out * F.reshape(F.astype(weight, wide, copy=False), shape=shape)
+    if bias is not None:
+        out = out + F.reshape(F.astype(bias, wide, copy=False), shape=shape)
+    free = count / (count - 1.0) if count > 1 else math.nan
+    new_mean = F.astype(running_mean, wide, copy=False) * (1.0 - momentum) + middle * momentum
+    new_variance = F.astype(running_variance, wide, copy=False) * (1.0 - momentum) + spread * (free * momentum)
+    return (F.astype(out, x.dtype, copy=False), F.astype(new_mean, x.dtype, copy=False), F.astype(new_variance, x.dtype, copy=False))
+
+
+def batch_norm_training_gradient_x(F, g, x, running_mean, running_variance, weight, bias, out, new_mean, new_variance, *, momentum, epsilon):
+    upstream = g[0] if weight is None else g[0] * F.reshape(weight, shape=(-1, *[1] * (x.ndim - 2)))
+    return F.standardize_gradient(upstream, x, axis=(0, *range(2, x.ndim)), epsilon=epsilon)
+
+
+def batch_norm_training_gradient_weight(F, g, x, running_mean, running_variance, weight, bias, out, new_mean, new_variance, *, momentum, epsilon):
+    axes = (0, *range(2, x.ndim))
+    return F.sum(g[0] * F.standardize(x, axis=axes, epsilon=epsilon), axis=axes)
+
+
+def batch_norm_training_gradient_bias(F, g, x, running_mean, running_variance, weight, bias, out, new_mean, new_variance, *, momentum, epsilon):
+    return F.sum(g[0], axis=(0, *range(2, x.ndim)))
+
+
+def group_norm_decompose(F, x, weight, bias, *, groups, epsilon):
+    wide = accumulation_dtype(x.dtype)
+    shape = (-1, *[1] * (x.ndim - 2))
+    rows = (x.shape[0], groups, product(x.shape[1:]) // groups)
+    y = F.reshape(F.astype(x, wide, copy=False), shape=rows)
+    out = F.reshape(F.standardize(y, axis=-1, epsilon=epsilon), shape=x.shape)
+    if weight is not None:
+        out = out * F.reshape(F.astype(weight, wide, copy=False), shape=shape)
+    if bias is not None:
+        out = out + F.reshape(F.astype(bias, wide, copy=False), shape=shape)
+    return F.astype(out, x.dtype, copy=False)
+
+
+def group_norm_gradient_x(F, g, x, weight, bias, out, *, groups, epsilon):
+    rows = (x.shape[0], groups, product(x.shape[1:]) // groups)
+    upstream = g if weight is None else g * F.reshape(weight, shape=(-1, *[1] * (x.ndim - 2)))
+    made = F.standardize_gradient(F.reshape(upstream, shape=rows), F.reshape(x, shape=rows), axis=-1, epsilon=epsilon)
+    return F.reshape(made, shape=x.shape)
+
+
+def group_norm_gradient_weight(F, g, x, weight, bias, out, *, groups, epsilon):
+    rows = (x.shape[0], groups, product(x.shape[1:]) // groups)
+    unit = F.reshape(F.standardize(F.reshape(x, shape=rows), axis=-1, epsilon=epsilon), shape=x.shape)
+    return F.sum(g * unit, axis=(0, *range(2, x.ndim)))
+
+
+def group_norm_gradient_bias(F, g, x, weight, bias, out, *, groups, epsilon):
+    return F.sum(g, axis=(0, *range(2, x.ndim)))
+
+
+def instance_norm_decompose(F, x, weight, bias, *, epsilon):
+    return F.group_norm(x, weight, bias, groups=x.shape[1], epsilon=epsilon)
+
+
+def instance_norm_gradient_x(F, g, x, weight, bias, out, *, epsilon):
+    upstream = g if weight is None else g * F.reshape(weight, shape=(-1, *[1] * (x.ndim - 2)))
+    return F.standardize_gradient(upstream, x, axis=tuple(range(2, x.ndim)), epsilon=epsilon)
+
+
+def instance_norm_gradient_weight(F, g, x, weight, bias, out, *, epsilon):
+    unit = F.standardize(x, axis=tuple(range(2, x.ndim)), epsilon=epsilon)
+    return F.sum(g * unit, axis=(0, *range(2, x.ndim)))
+
+
+def instance_norm_gradient_bias(F, g, x, weight, bias, out, *, epsilon):
+    return F.sum(g, axis=(0, *range(2, x.ndim)))
+
+
 def sgd_step_decompose(F, parameter, gradient, learning_rate, *, weight_decay):
     if weight_decay:
         gradient = gradient + parameter * weight_decay
@@ -1316,6 +1974,74 @@ def adam_step_decompose(F, parameter, gradient, mean, variance, step, learning_r
 def adamw_step_decompose(F, parameter, gradient, mean, variance, step, learning_rate, *, beta1, beta2, epsilon, weight_decay):
     kept = parameter * (1.0 - learning_rate * weight_decay) if weight_decay else parameter
     return F.adam_step(kept, gradient, mean, variance, step, learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+
+
+def adagrad_step_decompose(F, parameter, gradient, accumulator, learning_rate, *, epsilon, weight_decay):
+    if weight_decay:
+        gradient = gradient + parameter * weight_decay
+    total = accumulator + F.square(gradient)
+    return (parameter - learning_rate * (gradient / (F.sqrt(total) + epsilon)), total)
+
+
+def rmsprop_step_decompose(F, parameter, gradient, square_mean, average, velocity, learning_rate, *, decay, momentum, epsilon, weight_decay, centered):
+    if weight_decay:
+        gradient = gradient + parameter * weight_decay
+    new_square = square_mean * decay + F.square(gradient) * (1.0 - decay)
+    new_mean = average * decay + gradient * (1.0 - decay) if centered else average
+    spread = F.maximum(new_square - F.square(new_mean), 0.0) if centered else new_square
+    moved = velocity * momentum + gradient / (F.sqrt(spread) + epsilon)
+    return (parameter - learning_rate * moved, new_square, new_mean, moved)
+
+
+def adadelta_step_decompose(F, parameter, gradient, square_mean, step_mean, learning_rate, *, decay, epsilon, weight_decay):
+    if weight_decay:
+        gradient = gradient + parameter * weight_decay
+    new_square = square_mean * decay + F.square(gradient) * (1.0 - decay)
+    step = gradient * (F.sqrt(step_mean + epsilon) / F.sqrt(new_square + epsilon))
+    return (parameter - learning_rate * step, new_square, step_mean * decay + F.square(step) * (1.0 - decay))
+
+
+def adamax_step_decompose(F, parameter, gradient, mean, greatest, step, learning_rate, *, beta1, beta2, epsilon, weight_decay):
+    if weight_decay:
+        gradient = gradient + parameter * weight_decay
+    new_mean = mean * beta1 + gradient * (1.0 - beta1)
+    top = F.maximum(greatest * beta2, F.abs(gradient) + epsilon)
+    correction = F.negative(F.expm1(step * math.log(beta1))) if beta1 else 1.0
+    return (parameter - learning_rate * (new_mean / correction) / top, new_mean, top)
+
+
+def nadam_step_decompose(F, parameter, gradient, mean, variance, momentum_product, step, learning_rate, *, beta1, beta2, epsilon, weight_decay, momentum_decay):
+    if weight_decay:
+        gradient = gradient + parameter * weight_decay
+    now = (1.0 - F.exp(step * (momentum_decay * math.log(0.96))) * 0.5) * beta1
+    then = (1.0 - F.exp((step + 1.0) * (momentum_decay * math.log(0.96))) * 0.5) * beta1
+    product_now = momentum_product * now
+    new_mean = mean * beta1 + gradient * (1.0 - beta1)
+    new_variance = variance * beta2 + F.square(gradient) * (1.0 - beta2)
+    correction = F.negative(F.expm1(step * math.log(beta2))) if beta2 else 1.0
+    scale = F.sqrt(new_variance / correction) + epsilon
+    ahead = gradient * ((1.0 - now) / (1.0 - product_now)) + new_mean * (then / (1.0 - product_now * then))
+    return (parameter - learning_rate * (ahead / scale), new_mean, new_variance, product_now)
+
+
+def lamb_step_decompose(F, parameter, gradient, mean, variance, step, learning_rate, *, beta1, beta2, epsilon, weight_decay):
+    new_mean = mean * beta1 + gradient * (1.0 - beta1)
+    new_variance = variance * beta2 + F.square(gradient) * (1.0 - beta2)
+    correction1 = F.negative(F.expm1(step * math.log(beta1))) if beta1 else 1.0
+    correction2 = F.negative(F.expm1(step * math.log(beta2))) if beta2 else 1.0
+    direction = new_mean / correction1 / (F.sqrt(new_variance / correction2) + epsilon) + parameter * weight_decay
+    wide = accumulation_dtype(parameter.dtype)
+    length = F.sqrt(F.sum(F.square(F.astype(parameter, wide, copy=False))))
+    reach = F.sqrt(F.sum(F.square(F.astype(direction, wide, copy=False))))
+    usable = F.logical_and(F.greater(length, 0.0), F.greater(reach, 0.0))
+    trust = F.where(usable, length / F.where(usable, reach, 1.0), 1.0)
+    return (parameter - direction * F.astype(trust, parameter.dtype, copy=False) * learning_rate, new_mean, new_variance)
+
+
+def lion_step_decompose(F, parameter, gradient, mean, learning_rate, *, beta1, beta2, weight_decay):
+    kept = parameter * (1.0 - learning_rate * weight_decay) if weight_decay else parameter
+    direction = F.sign(mean * beta1 + gradient * (1.0 - beta1))
+    return (kept - direction * learning_rate, mean * beta2 + gradient * (1.0 - beta2))
 
 
 def philox_bits_decompose(F, seed, offset, *, size):
@@ -1407,6 +2133,1112 @@ def dropout_gradient_x(F, g, x, out, kept, *, rate):
     return F.where(kept, g[0] * (1.0 / (1.0 - rate)), 0.0)
 
 
+def multinomial_decompose(F, x, *, count, replacement):
+    wide = accumulation_dtype(x.dtype)
+    y = F.astype(x, wide, copy=False)
+    rows, n = (x.shape[:-1], x.shape[-1])
+    if replacement:
+        running = F.cumulative_sum(y, axis=-1)
+        total = F.slice(running, *slice_bounds(running.shape, -1, n - 1, n))
+        drawn = F.minimum(F.uniform((*rows, count), dtype=wide) * total, F.nextafter(total, F.full_like(total, 0.0)))
+        passed = F.less_equal(F.expand_dims(running, axis=-2), F.expand_dims(drawn, axis=-1))
+        return F.sum(F.astype(passed, np.dtype('int64')), axis=-1)
+    keys = F.negative(F.log1p(F.negative(F.uniform(x.shape, dtype=wide))))
+    keys = F.where(F.equal(y, 0.0), math.inf, keys / F.where(F.equal(y, 0.0), 1.0, y))
+    places = F.argsort(keys, axis=-1)
+    return F.slice(places, *slice_bounds(places.shape, -1, 0, count))
+
+
+def window_view_gradient_x(F, g, x, out, *, axes, window, step, dilation):
+    return F.window_scatter(g, shape=x.shape, axes=axes, window=window, step=step, dilation=dilation)
+
+
+def window_scatter_decompose(F, x, *, shape, axes, window, step, dilation):
+    ndim = len(shape)
+    total = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    for place in reversed(range(len(axes))):
+        axis = axes[place] % ndim
+        count, size = (total.shape[axis], shape[axis])
+        last = total.ndim - 1
+        piled = None
+        for i in range(window[place]):
+            part = F.squeeze(F.slice(total, *slice_bounds(total.shape, last, i, i + 1)), axis=last)
+            start = i * dilation[place]
+            stop = start + (count - 1) * step[place] + 1
+            whole = replaced(part.shape, axis, size)
+            start_, stop_, step_ = slice_bounds(whole, axis, start, stop, step[place])
+            part = F.slice_scatter(part, shape=whole, start=start_, stop=stop_, step=step_)
+            piled = part if piled is None else piled + part
+        total = piled
+    return F.astype(total, x.dtype, copy=False)
+
+
+def window_scatter_gradient_x(F, g, x, out, *, shape, axes, window, step, dilation):
+    return F.window_view(g, axes, window, step, dilation)
+
+
+def convolution_decompose(F, x, weight, bias, *, stride, padding, dilation, groups):
+    rank = x.ndim - 2
+    stride, dilation = (each_axis(stride, rank), each_axis(dilation, rank))
+    before, after = both_sides(padding, rank)
+    window = weight.shape[2:]
+    if (0,) * (2 * rank) != (*before, *after):
+        x = F.pad(x, 0, before=(0, 0, *before), after=(0, 0, *after))
+    axes = tuple(range(2, 2 + rank))
+    n, channels, features = (x.shape[0], x.shape[1] // groups, weight.shape[0] // groups)
+    counts = tuple((window_count(x.shape[2 + i], window[i], stride[i], dilation[i]) for i in range(rank)))
+    terms, places = (channels * product(window), product(counts))
+    kernel = F.reshape(weight, shape=(1, groups, features, terms))
+    most = 2 ** 24 // (groups * terms * places) if groups * terms * places else n
+    step = n if n * groups * terms * places <= 2 ** 24 else most if most > 1 else 1
+    parts = []
+    for start in range(0, n, step) if n else ():
+        stop = start + step if start + step < n else n
+        part = x if step == n else F.slice(x, *slice_bounds(x.shape, 0, start, stop))
+        view = F.window_view(part, axes, window, stride, dilation)
+        view = F.reshape(view, shape=(stop - start, groups, channels, *counts, *window))
+        order = (0, 1, 2, *range(3 + rank, 3 + 2 * rank), *range(3, 3 + rank))
+        columns = F.reshape(F.permute_dims(view, axes=order), shape=(stop - start, groups, terms, places))
+        batch = F.broadcast_to(kernel, shape=(stop - start, groups, features, terms))
+        parts.append(F.batch_matmul(batch, columns))
+    if not parts:
+        return F.full(0, shape=(n, weight.shape[0], *counts), dtype=x.dtype)
+    out = parts[0] if len(parts) == 1 else F.concat(parts, axis=0)
+    out = F.reshape(out, shape=(n, weight.shape[0], *counts))
+    return out if bias is None else out + F.reshape(bias, shape=(bias.shape[0], *[1] * rank))
+
+
+def convolution_gradient_x(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_input_gradient(g, weight, shape=x.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def convolution_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_weight_gradient(x, g, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def convolution_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def convolution_input_gradient_decompose(F, upstream, weight, *, shape, stride, padding, dilation, groups):
+    rank = len(shape) - 2
+    stride, dilation = (each_axis(stride, rank), each_axis(dilation, rank))
+    before, after = both_sides(padding, rank)
+    window = weight.shape[2:]
+    n, channels, features = (shape[0], shape[1] // groups, weight.shape[0] // groups)
+    counts, places = (upstream.shape[2:], product(upstream.shape[2:]))
+    kernel = F.reshape(weight, shape=(1, groups, features, channels * product(window)))
+    kernel = F.broadcast_to(F.matrix_transpose(kernel), shape=(n, groups, channels * product(window), features))
+    columns = F.batch_matmul(kernel, F.reshape(upstream, shape=(n, groups, features, places)))
+    view = F.reshape(columns, shape=(n, groups * channels, *window, *counts))
+    view = F.permute_dims(view, axes=(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)))
+    padded = tuple((low + size + high for low, size, high in zip(before, shape[2:], after)))
+    axes = tuple(range(2, 2 + rank))
+    whole = F.window_scatter(view, shape=(*shape[:2], *padded), axes=axes, window=window, step=stride, dilation=dilation)
+    stop = tuple((low + size for low, size in zip(before, shape[2:])))
+    return F.slice(whole, (0, 0, *before), (*shape[:2], *stop), (1,) * len(shape))
+
+
+def convolution_input_gradient_gradient_upstream(F, g, upstream, weight, out, *, shape, stride, padding, dilation, groups):
+    return F.convolution(g, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def convolution_input_gradient_gradient_weight(F, g, upstream, weight, out, *, shape, stride, padding, dilation, groups):
+    return F.convolution_weight_gradient(g, upstream, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def convolution_weight_gradient_decompose(F, x, upstream, *, shape, stride, padding, dilation, groups):
+    rank = x.ndim - 2
+    stride, dilation = (each_axis(stride, rank), each_axis(dilation, rank))
+    before, after = both_sides(padding, rank)
+    window = shape[2:]
+    if (0,) * (2 * rank) != (*before, *after):
+        x = F.pad(x, 0, before=(0, 0, *before), after=(0, 0, *after))
+    n, channels, features = (x.shape[0], x.shape[1] // groups, shape[0] // groups)
+    counts, terms = (upstream.shape[2:], channels * product(window))
+    places = product(counts)
+    most = 2 ** 24 // (groups * terms * places) if groups * terms * places else n
+    step = n if n * groups * terms * places <= 2 ** 24 else most if most > 1 else 1
+    total = None
+    for start in range(0, n, step) if n else ():
+        stop = start + step if start + step < n else n
+        part = F.slice(x, *slice_bounds(x.shape, 0, start, stop))
+        rows = F.slice(upstream, *slice_bounds(upstream.shape, 0, start, stop))
+        view = F.window_view(part, tuple(range(2, 2 + rank)), window, stride, dilation)
+        view = F.reshape(view, shape=(stop - start, groups, channels, *counts, *window))
+        order = (1, 0, *range(3, 3 + rank), 2, *range(3 + rank, 3 + 2 * rank))
+        columns = F.reshape(F.permute_dims(view, axes=order), shape=(groups, (stop - start) * places, terms))
+        rows = F.permute_dims(F.reshape(rows, shape=(stop - start, groups, features, places)), axes=(1, 2, 0, 3))
+        rows = F.reshape(rows, shape=(groups, features, (stop - start) * places))
+        made = F.batch_matmul(rows, columns)
+        made = F.astype(made, accumulation_dtype(made.dtype), copy=False) if step != n else made
+        total = made if total is None else total + made
+    if total is None:
+        return F.full(0, shape=shape, dtype=x.dtype)
+    return F.astype(F.reshape(total, shape=shape), x.dtype, copy=False)
+
+
+def convolution_weight_gradient_gradient_x(F, g, x, upstream, out, *, shape, stride, padding, dilation, groups):
+    return F.convolution_input_gradient(upstream, g, shape=x.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def convolution_weight_gradient_gradient_upstream(F, g, x, upstream, out, *, shape, stride, padding, dilation, groups):
+    return F.convolution(x, g, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv1d_decompose(F, x, weight, bias, *, stride, padding, dilation, groups):
+    return F.convolution(x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv1d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_input_gradient(g, weight, shape=x.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv1d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_weight_gradient(x, g, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv1d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def conv2d_decompose(F, x, weight, bias, *, stride, padding, dilation, groups):
+    return F.convolution(x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv2d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_input_gradient(g, weight, shape=x.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv2d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_weight_gradient(x, g, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv2d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def conv3d_decompose(F, x, weight, bias, *, stride, padding, dilation, groups):
+    return F.convolution(x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv3d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_input_gradient(g, weight, shape=x.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv3d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.convolution_weight_gradient(x, g, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv3d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def conv_transpose1d_decompose(F, x, weight, bias, *, stride, padding, output_padding, dilation, groups):
+    rank = x.ndim - 2
+    steps, spread, extra = (each_axis(stride, rank), each_axis(dilation, rank), each_axis(output_padding, rank))
+    before, after = both_sides(padding, rank)
+    sizes = tuple(((x.shape[2 + i] - 1) * steps[i] - before[i] - after[i] + spread[i] * (weight.shape[2 + i] - 1) + extra[i] + 1 for i in range(rank)))
+    shape = (x.shape[0], weight.shape[1] * groups, *sizes)
+    out = F.convolution_input_gradient(x, weight, shape=shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    return out if bias is None else out + F.reshape(bias, shape=(bias.shape[0], *[1] * rank))
+
+
+def conv_transpose1d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution(g, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose1d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution_weight_gradient(g, x, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose1d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def conv_transpose2d_decompose(F, x, weight, bias, *, stride, padding, output_padding, dilation, groups):
+    rank = x.ndim - 2
+    steps, spread, extra = (each_axis(stride, rank), each_axis(dilation, rank), each_axis(output_padding, rank))
+    before, after = both_sides(padding, rank)
+    sizes = tuple(((x.shape[2 + i] - 1) * steps[i] - before[i] - after[i] + spread[i] * (weight.shape[2 + i] - 1) + extra[i] + 1 for i in range(rank)))
+    shape = (x.shape[0], weight.shape[1] * groups, *sizes)
+    out = F.convolution_input_gradient(x, weight, shape=shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    return out if bias is None else out + F.reshape(bias, shape=(bias.shape[0], *[1] * rank))
+
+
+def conv_transpose2d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution(g, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose2d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution_weight_gradient(g, x, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose2d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def conv_transpose3d_decompose(F, x, weight, bias, *, stride, padding, output_padding, dilation, groups):
+    rank = x.ndim - 2
+    steps, spread, extra = (each_axis(stride, rank), each_axis(dilation, rank), each_axis(output_padding, rank))
+    before, after = both_sides(padding, rank)
+    sizes = tuple(((x.shape[2 + i] - 1) * steps[i] - before[i] - after[i] + spread[i] * (weight.shape[2 + i] - 1) + extra[i] + 1 for i in range(rank)))
+    shape = (x.shape[0], weight.shape[1] * groups, *sizes)
+    out = F.convolution_input_gradient(x, weight, shape=shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    return out if bias is None else out + F.reshape(bias, shape=(bias.shape[0], *[1] * rank))
+
+
+def conv_transpose3d_gradient_x(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution(g, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose3d_gradient_weight(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.convolution_weight_gradient(g, x, shape=weight.shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+def conv_transpose3d_gradient_bias(F, g, x, weight, bias, out, *, stride, padding, output_padding, dilation, groups):
+    return F.sum(g, axis=(0, *range(2, g.ndim)))
+
+
+def max_pool_decompose(F, x, *, window, stride, padding, dilation, ceil_mode):
+    rank = x.ndim - 2
+    window = each_axis(window, rank)
+    step = window if stride is None else each_axis(stride, rank)
+    dilation = each_axis(dilation, rank)
+    before, after = window_ends(x.shape[2:], window, step, dilation, padding, ceil_mode)
+    if (0,) * (2 * rank) != (*before, *after):
+        least = -math.inf if is_floating(x.dtype) else int(np.iinfo(x.dtype).min)
+        x = F.pad(x, least, before=(0, 0, *before), after=(0, 0, *after))
+    view = F.window_view(x, tuple(range(2, 2 + rank)), window, step, dilation)
+    return F.max(view, axis=tuple(range(2 + rank, 2 + 2 * rank)))
+
+
+def max_pool_gradient_x(F, g, x, out, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool_gradient(g, x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool_gradient_decompose(F, upstream, x, *, window, stride, padding, dilation, ceil_mode):
+    rank = x.ndim - 2
+    window = each_axis(window, rank)
+    step = window if stride is None else each_axis(stride, rank)
+    dilation = each_axis(dilation, rank)
+    before, after = window_ends(x.shape[2:], window, step, dilation, padding, ceil_mode)
+    padded = F.pad(x, -math.inf, before=(0, 0, *before), after=(0, 0, *after))
+    axes = tuple(range(2, 2 + rank))
+    view = F.window_view(padded, axes, window, step, dilation)
+    places = F.argmax(F.reshape(view, shape=(*upstream.shape, product(window))), axis=-1)
+    hit = F.one_hot(places, product(window), dtype=upstream.dtype)
+    shares = F.where(F.equal(hit, 0.0), 0.0, F.expand_dims(upstream, axis=-1))
+    whole = F.window_scatter(F.reshape(shares, shape=(*upstream.shape, *window)), shape=padded.shape, axes=axes, window=window, step=step, dilation=dilation)
+    stop = tuple((low + size for low, size in zip(before, x.shape[2:])))
+    return F.slice(whole, (0, 0, *before), (*x.shape[:2], *stop), (1,) * x.ndim)
+
+
+def max_pool_gradient_gradient_upstream(F, g, upstream, x, out, *, window, stride, padding, dilation, ceil_mode):
+    rank = x.ndim - 2
+    window = each_axis(window, rank)
+    step = window if stride is None else each_axis(stride, rank)
+    dilation = each_axis(dilation, rank)
+    before, after = window_ends(x.shape[2:], window, step, dilation, padding, ceil_mode)
+    flat = (*upstream.shape, product(window))
+    axes = tuple(range(2, 2 + rank))
+    padded = F.pad(x, -math.inf, before=(0, 0, *before), after=(0, 0, *after))
+    places = F.argmax(F.reshape(F.window_view(padded, axes, window, step, dilation), shape=flat), axis=-1)
+    padded = F.pad(g, 0.0, before=(0, 0, *before), after=(0, 0, *after))
+    view = F.reshape(F.window_view(padded, axes, window, step, dilation), shape=flat)
+    return F.squeeze(F.take_along_axis(view, F.expand_dims(places, axis=-1), axis=-1), axis=-1)
+
+
+def max_pool_gradient_gradient_x(F, g, upstream, x, out, *, window, stride, padding, dilation, ceil_mode):
+    return None
+
+
+def avg_pool_decompose(F, x, *, window, stride, padding, ceil_mode, count_include_pad):
+    rank = x.ndim - 2
+    window = each_axis(window, rank)
+    step = window if stride is None else each_axis(stride, rank)
+    ones = (1,) * rank
+    before, after = window_ends(x.shape[2:], window, step, ones, padding, ceil_mode)
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    if (0,) * (2 * rank) != (*before, *after):
+        y = F.pad(y, 0.0, before=(0, 0, *before), after=(0, 0, *after))
+    view = F.window_view(y, tuple(range(2, 2 + rank)), window, step, ones)
+    total = F.sum(view, axis=tuple(range(2 + rank, 2 + 2 * rank)))
+    for i in range(rank):
+        low, high = both_sides(padding, rank)
+        first, last = (-low[i], x.shape[2 + i] + high[i]) if count_include_pad else (0, x.shape[2 + i])
+        place = F.iota(size=total.shape[2 + i], dtype=np.dtype('int64'), start=-before[i], step=step[i])
+        count = F.minimum(place + window[i], last) - F.maximum(place, first)
+        total = total / F.reshape(F.astype(count, y.dtype), shape=(-1, *[1] * (rank - 1 - i)))
+    return F.astype(total, x.dtype, copy=False)
+
+
+def avg_pool_gradient_x(F, g, x, out, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool_gradient(g, shape=x.shape, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool_gradient_decompose(F, upstream, *, shape, window, stride, padding, ceil_mode, count_include_pad):
+    rank = len(shape) - 2
+    window = each_axis(window, rank)
+    step = window if stride is None else each_axis(stride, rank)
+    ones = (1,) * rank
+    before, after = window_ends(shape[2:], window, step, ones, padding, ceil_mode)
+    share = F.astype(upstream, accumulation_dtype(upstream.dtype), copy=False)
+    for i in range(rank):
+        low, high = both_sides(padding, rank)
+        first, last = (-low[i], shape[2 + i] + high[i]) if count_include_pad else (0, shape[2 + i])
+        place = F.iota(size=share.shape[2 + i], dtype=np.dtype('int64'), start=-before[i], step=step[i])
+        count = F.minimum(place + window[i], last) - F.maximum(place, first)
+        share = share / F.reshape(F.astype(count, share.dtype), shape=(-1, *[1] * (rank - 1 - i)))
+    share = F.broadcast_to(F.reshape(share, shape=(*share.shape, *ones)), shape=(*share.shape, *window))
+    padded = tuple((low + size + high for low, size, high in zip(before, shape[2:], after)))
+    axes = tuple(range(2, 2 + rank))
+    whole = F.window_scatter(share, shape=(*shape[:2], *padded), axes=axes, window=window, step=step, dilation=ones)
+    stop = tuple((low + size for low, size in zip(before, shape[2:])))
+    whole = F.slice(whole, (0, 0, *before), (*shape[:2], *stop), (1,) * len(shape))
+    return F.astype(whole, upstream.dtype, copy=False)
+
+
+def avg_pool_gradient_gradient_upstream(F, g, upstream, out, *, shape, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool(g, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def max_pool1d_decompose(F, x, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool(x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool1d_gradient_x(F, g, x, out, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool_gradient(g, x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool2d_decompose(F, x, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool(x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool2d_gradient_x(F, g, x, out, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool_gradient(g, x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool3d_decompose(F, x, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool(x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def max_pool3d_gradient_x(F, g, x, out, *, window, stride, padding, dilation, ceil_mode):
+    return F.max_pool_gradient(g, x, window=window, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+def avg_pool1d_decompose(F, x, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool(x, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool1d_gradient_x(F, g, x, out, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool_gradient(g, shape=x.shape, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool2d_decompose(F, x, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool(x, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool2d_gradient_x(F, g, x, out, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool_gradient(g, shape=x.shape, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool3d_decompose(F, x, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool(x, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def avg_pool3d_gradient_x(F, g, x, out, *, window, stride, padding, ceil_mode, count_include_pad):
+    return F.avg_pool_gradient(g, shape=x.shape, window=window, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+def adaptive_avg_pool1d_decompose(F, x, *, size):
+    size = each_axis(size, x.ndim - 2)
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    for i in range(len(size)):
+        axis, n = (2 + i, x.shape[2 + i])
+        if n % size[i] == 0:
+            split = F.reshape(y, shape=(*y.shape[:axis], size[i], n // size[i], *y.shape[axis + 1:]))
+            y = F.mean(split, axis=axis + 1)
+        else:
+            parts = [F.mean(F.slice(y, *slice_bounds(y.shape, axis, start, stop)), axis=axis, keepdims=True) for start, stop in spread_bounds(n, size[i])]
+            y = F.concat(parts, axis=axis)
+    return F.astype(y, x.dtype, copy=False)
+
+
+def adaptive_avg_pool1d_gradient_x(F, g, x, out, *, size):
+    return F.adaptive_avg_pool_gradient(g, shape=x.shape, size=size)
+
+
+def adaptive_avg_pool2d_decompose(F, x, *, size):
+    size = each_axis(size, x.ndim - 2)
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    for i in range(len(size)):
+        axis, n = (2 + i, x.shape[2 + i])
+        if n % size[i] == 0:
+            split = F.reshape(y, shape=(*y.shape[:axis], size[i], n // size[i], *y.shape[axis + 1:]))
+            y = F.mean(split, axis=axis + 1)
+        else:
+            parts = [F.mean(F.slice(y, *slice_bounds(y.shape, axis, start, stop)), axis=axis, keepdims=True) for start, stop in spread_bounds(n, size[i])]
+            y = F.concat(parts, axis=axis)
+    return F.astype(y, x.dtype, copy=False)
+
+
+def adaptive_avg_pool2d_gradient_x(F, g, x, out, *, size):
+    return F.adaptive_avg_pool_gradient(g, shape=x.shape, size=size)
+
+
+def adaptive_avg_pool3d_decompose(F, x, *, size):
+    size = each_axis(size, x.ndim - 2)
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    for i in range(len(size)):
+        axis, n = (2 + i, x.shape[2 + i])
+        if n % size[i] == 0:
+            split = F.reshape(y, shape=(*y.shape[:axis], size[i], n // size[i], *y.shape[axis + 1:]))
+            y = F.mean(split, axis=axis + 1)
+        else:
+            parts = [F.mean(F.slice(y, *slice_bounds(y.shape, axis, start, stop)), axis=axis, keepdims=True) for start, stop in spread_bounds(n, size[i])]
+            y = F.concat(parts, axis=axis)
+    return F.astype(y, x.dtype, copy=False)
+
+
+def adaptive_avg_pool3d_gradient_x(F, g, x, out, *, size):
+    return F.adaptive_avg_pool_gradient(g, shape=x.shape, size=size)
+
+
+def adaptive_avg_pool_gradient_decompose(F, upstream, *, shape, size):
+    y = F.astype(upstream, accumulation_dtype(upstream.dtype), copy=False)
+    for axis in range(2, len(shape)):
+        whole, total = (replaced(y.shape, axis, shape[axis]), None)
+        for i, (start, stop) in enumerate(spread_bounds(shape[axis], y.shape[axis])):
+            part = F.slice(y, *slice_bounds(y.shape, axis, i, i + 1)) * (1.0 / (stop - start))
+            part = F.broadcast_to(part, shape=replaced(y.shape, axis, stop - start))
+            low, high, by = slice_bounds(whole, axis, start, stop)
+            part = F.slice_scatter(part, shape=whole, start=low, stop=high, step=by)
+            total = part if total is None else total + part
+        y = total
+    return F.astype(y, upstream.dtype, copy=False)
+
+
+def adaptive_avg_pool_gradient_gradient_upstream(F, g, upstream, out, *, shape, size):
+    rank = len(shape) - 2
+    if rank == 1:
+        return F.adaptive_avg_pool1d(g, size=size)
+    return F.adaptive_avg_pool2d(g, size=size) if rank == 2 else F.adaptive_avg_pool3d(g, size=size)
+
+
+def global_avg_pool_decompose(F, x):
+    return F.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+
+
+def global_avg_pool_gradient_x(F, g, x, out):
+    return F.broadcast_to(g * (1.0 / product(x.shape[2:])), shape=x.shape)
+
+
+def global_max_pool_decompose(F, x):
+    return F.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+
+
+def global_max_pool_gradient_x(F, g, x, out):
+    return F.share_among_equals(x, out, g, axis=tuple(range(2, x.ndim)))
+
+
+def pad_mode_decompose(F, x, *, before, after, mode):
+    for axis in range(x.ndim):
+        n, low, high = (x.shape[axis], before[axis], after[axis])
+        if low + high == 0:
+            continue
+        if mode == 'reflect':
+            head = F.flip(F.slice(x, *slice_bounds(x.shape, axis, 1, 1 + low)), axis=axis)
+            tail = F.flip(F.slice(x, *slice_bounds(x.shape, axis, n - 1 - high, n - 1)), axis=axis)
+        elif mode == 'circular':
+            head = F.slice(x, *slice_bounds(x.shape, axis, n - low, n))
+            tail = F.slice(x, *slice_bounds(x.shape, axis, 0, high))
+        else:
+            first = F.slice(x, *slice_bounds(x.shape, axis, 0, 1))
+            last = F.slice(x, *slice_bounds(x.shape, axis, n - 1, n))
+            head = F.broadcast_to(first, shape=replaced(x.shape, axis, low))
+            tail = F.broadcast_to(last, shape=replaced(x.shape, axis, high))
+        x = F.concat([head, x, tail], axis=axis)
+    return x
+
+
+def pad_mode_gradient_x(F, g, x, out, *, before, after, mode):
+    for axis in reversed(range(x.ndim)):
+        n, low, high = (x.shape[axis], before[axis], after[axis])
+        if low + high == 0:
+            continue
+        head = F.slice(g, *slice_bounds(g.shape, axis, 0, low))
+        tail = F.slice(g, *slice_bounds(g.shape, axis, low + n, low + n + high))
+        g = F.slice(g, *slice_bounds(g.shape, axis, low, low + n))
+        if mode == 'reflect':
+            head, tail, starts = (F.flip(head, axis=axis), F.flip(tail, axis=axis), (1, n - 1 - high))
+        elif mode == 'circular':
+            starts = (n - low, 0)
+        else:
+            head, tail = (F.sum(head, axis=axis, keepdims=True), F.sum(tail, axis=axis, keepdims=True))
+            starts = (0, n - 1)
+        for part, start in zip((head, tail), starts):
+            if part.shape[axis]:
+                low_, high_, by = slice_bounds(g.shape, axis, start, start + part.shape[axis])
+                g = g + F.slice_scatter(part, shape=g.shape, start=low_, stop=high_, step=by)
+    return g
+
+
+def resize_nearest_decompose(F, x, *, size):
+    for i in range(len(size)):
+        n = x.shape[2 + i]
+        if n != size[i]:
+            place = F.iota(size=size[i], dtype=np.dtype('int64'))
+            x = F.take(x, F.floor_divide(place * n, size[i]), axis=2 + i)
+    return x
+
+
+def resize_nearest_gradient_x(F, g, x, out, *, size):
+    return F.resize_nearest_gradient(g, shape=x.shape)
+
+
+def resize_nearest_gradient_decompose(F, upstream, *, shape):
+    for axis in reversed(range(2, len(shape))):
+        n, m = (shape[axis], upstream.shape[axis])
+        if n != m:
+            place = F.floor_divide(F.iota(size=m, dtype=np.dtype('int64')) * n, m)
+            upstream = F.put_add(upstream, place, shape=replaced(upstream.shape, axis, n), axis=axis)
+    return upstream
+
+
+def resize_nearest_gradient_gradient_upstream(F, g, upstream, out, *, shape):
+    return F.resize_nearest(g, size=upstream.shape[2:])
+
+
+def resize_linear_decompose(F, x, *, size, align_corners):
+    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
+    for i in range(len(size)):
+        axis, n = (2 + i, x.shape[2 + i])
+        if n != size[i]:
+            low, high, part = F.resize_places(size=n, count=size[i], align_corners=align_corners, dtype=y.dtype)
+            part = F.reshape(part, shape=(-1, *[1] * (x.ndim - 1 - axis)))
+            below = F.take(y, low, axis=axis)
+            y = below + (F.take(y, high, axis=axis) - below) * part
+    return F.astype(y, x.dtype, copy=False)
+
+
+def resize_linear_gradient_x(F, g, x, out, *, size, align_corners):
+    return F.resize_linear_gradient(g, shape=x.shape, align_corners=align_corners)
+
+
+def resize_places_decompose(F, *, size, count, align_corners, dtype):
+    exact = np.dtype('float64') if dtype == np.dtype('float64') else np.dtype('float32')
+    if align_corners:
+        scale = (size - 1.0) / (count - 1.0) if count > 1 else 0.0
+        place = F.iota(size=count, dtype=exact, step_float=scale)
+    else:
+        scale = size / count
+        place = F.maximum(F.iota(size=count, dtype=exact, start_float=0.5 * scale - 0.5, step_float=scale), 0.0)
+    low = F.minimum(F.astype(place, np.dtype('int64')), size - 1)
+    high = F.minimum(low + 1, size - 1)
+    return (low, high, F.astype(F.minimum(place - F.astype(low, exact), 1.0), dtype, copy=False))
+
+
+def resize_linear_gradient_decompose(F, upstream, *, shape, align_corners):
+    y = F.astype(upstream, accumulation_dtype(upstream.dtype), copy=False)
+    for axis in reversed(range(2, len(shape))):
+        n, m = (shape[axis], y.shape[axis])
+        if n != m:
+            low, high, part = F.resize_places(size=n, count=m, align_corners=align_corners, dtype=y.dtype)
+            part = F.reshape(part, shape=(-1, *[1] * (len(shape) - 1 - axis)))
+            whole = replaced(y.shape, axis, n)
+            upper = y * part
+            y = F.put_add(y - upper, low, shape=whole, axis=axis) + F.put_add(upper, high, shape=whole, axis=axis)
+    return F.astype(y, upstream.dtype, copy=False)
+
+
+def resize_linear_gradient_gradient_upstream(F, g, upstream, out, *, shape, align_corners):
+    return F.resize_linear(g, size=upstream.shape[2:], align_corners=align_corners)
+
+
+def pixel_shuffle_decompose(F, x, *, factor):
+    k, (c, h, w) = (x.ndim - 3, x.shape[-3:])
+    split = F.reshape(x, shape=(*x.shape[:-3], c // factor ** 2, factor, factor, h, w))
+    order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return F.reshape(F.permute_dims(split, axes=order), shape=(*x.shape[:-3], c // factor ** 2, h * factor, w * factor))
+
+
+def pixel_shuffle_gradient_x(F, g, x, out, *, factor):
+    return F.pixel_unshuffle(g, factor=factor)
+
+
+def pixel_unshuffle_decompose(F, x, *, factor):
+    k, (c, h, w) = (x.ndim - 3, x.shape[-3:])
+    split = F.reshape(x, shape=(*x.shape[:-3], c, h // factor, factor, w // factor, factor))
+    order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return F.reshape(F.permute_dims(split, axes=order), shape=(*x.shape[:-3], c * factor ** 2, h // factor, w // factor))
+
+
+def pixel_unshuffle_gradient_x(F, g, x, out, *, factor):
+    return F.pixel_shuffle(g, factor=factor)
+
+
+def attention_weights_decompose(F, query, key, mask, bias, *, causal, scale, offset):
+    wide = accumulation_dtype(query.dtype)
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    scores = F.matmul(F.astype(query, wide, copy=False) * factor, F.matrix_transpose(F.astype(key, wide, copy=False)))
+    if bias is not None:
+        scores = scores + F.astype(bias, wide, copy=False)
+    if mask is not None:
+        scores = F.where(mask, scores, -math.inf)
+    if causal:
+        row = F.iota(size=query.shape[-2], dtype=np.dtype('int64'), start=offset)
+        column = F.iota(size=key.shape[-2], dtype=np.dtype('int64'))
+        scores = F.where(F.less_equal(column, F.expand_dims(row, axis=1)), scores, -math.inf)
+    if scores.size == 0:
+        return F.astype(scores, query.dtype, copy=False)
+    top = F.max(scores, axis=-1, keepdims=True)
+    e = F.exp(scores - F.where(F.equal(top, -math.inf), 0.0, top))
+    total = F.sum(e, axis=-1, keepdims=True)
+    return F.astype(e / F.where(F.equal(total, 0.0), 1.0, total), query.dtype, copy=False)
+
+
+def attention_weights_gradient_query(F, g, query, key, mask, bias, out, *, causal, scale, offset):
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    return F.matmul(F.softmax_gradient(g, out), key) * factor
+
+
+def attention_weights_gradient_key(F, g, query, key, mask, bias, out, *, causal, scale, offset):
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    return F.matmul(F.matrix_transpose(F.softmax_gradient(g, out)), query) * factor
+
+
+def attention_weights_gradient_bias(F, g, query, key, mask, bias, out, *, causal, scale, offset):
+    return F.softmax_gradient(g, out)
+
+
+def scaled_dot_product_attention_decompose(F, query, key, value, mask, bias, *, causal, scale):
+    rows, columns = (query.shape[-2], key.shape[-2])
+    wide = accumulation_dtype(query.dtype)
+    y, k = (F.astype(query, wide, copy=False), F.astype(key, wide, copy=False))
+    v = F.astype(value, wide, copy=False)
+    shift = None if bias is None else F.astype(bias, wide, copy=False)
+    batch = product(broadcast_shape(query.shape[:-2], key.shape[:-2]))
+    most = 2 ** 23 // (batch * columns) if batch * columns else rows
+    step = rows if rows <= most else most if most > 16 else 16
+    parts = []
+    for start in range(0, rows, step) if rows else (0,):
+        stop = start + step if start + step < rows else rows
+        last = stop if causal and stop < columns else columns
+        part = F.slice(y, *slice_bounds(y.shape, -2, start, stop))
+        extras = []
+        for each in (mask, shift):
+            if each is not None:
+                each = F.broadcast_to(each, shape=(*each.shape[:-2], rows, columns))
+                each = F.slice(each, *slice_bounds(each.shape, -2, start, stop))
+                each = F.slice(each, *slice_bounds(each.shape, -1, 0, last))
+            extras.append(each)
+        near, held = (F.slice(k, *slice_bounds(k.shape, -2, 0, last)), F.slice(v, *slice_bounds(v.shape, -2, 0, last)))
+        weights = F.attention_weights(part, near, *extras, causal=causal, scale=scale, offset=start)
+        parts.append(F.matmul(weights, held))
+    return F.astype(parts[0] if len(parts) == 1 else F.concat(parts, axis=-2), query.dtype, copy=False)
+
+
+def scaled_dot_product_attention_gradient_query(F, g, query, key, value, mask, bias, out, *, causal, scale):
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    weights = F.attention_weights(query, key, mask, bias, causal=causal, scale=scale)
+    slope = F.matmul(g, F.matrix_transpose(value))
+    return F.matmul(F.softmax_gradient(slope, F.broadcast_to(weights, slope.shape)), key) * factor
+
+
+def scaled_dot_product_attention_gradient_key(F, g, query, key, value, mask, bias, out, *, causal, scale):
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    weights = F.attention_weights(query, key, mask, bias, causal=causal, scale=scale)
+    slope = F.matmul(g, F.matrix_transpose(value))
+    slope = F.softmax_gradient(slope, F.broadcast_to(weights, slope.shape))
+    return F.matmul(F.matrix_transpose(slope), query) * factor
+
+
+def scaled_dot_product_attention_gradient_value(F, g, query, key, value, mask, bias, out, *, causal, scale):
+    weights = F.attention_weights(query, key, mask, bias, causal=causal, scale=scale)
+    return F.matmul(F.matrix_transpose(weights), g)
+
+
+def scaled_dot_product_attention_gradient_bias(F, g, query, key, value, mask, bias, out, *, causal, scale):
+    weights = F.attention_weights(query, key, mask, bias, causal=causal, scale=scale)
+    slope = F.matmul(g, F.matrix_transpose(value))
+    return F.softmax_gradient(slope, F.broadcast_to(weights, slope.shape))
+
+
+def rotary_embedding_decompose(F, x, cosine, sine, *, interleaved):
+    n = x.shape[-1] // 2
+    split = F.reshape(x, shape=(*x.shape[:-1], n, 2) if interleaved else (*x.shape[:-1], 2, n))
+    axis = x.ndim if interleaved else x.ndim - 1
+    first = F.squeeze(F.slice(split, *slice_bounds(split.shape, axis, 0, 1)), axis=axis)
+    second = F.squeeze(F.slice(split, *slice_bounds(split.shape, axis, 1, 2)), axis=axis)
+    turned = [first * cosine - second * sine, second * cosine + first * sine]
+    return F.reshape(F.stack(turned, axis=axis), shape=x.shape)
+
+
+def rotary_embedding_gradient_x(F, g, x, cosine, sine, out, *, interleaved):
+    return F.rotary_embedding(g, cosine, F.negative(sine), interleaved=interleaved)
+
+
+def rotary_embedding_gradient_cosine(F, g, x, cosine, sine, out, *, interleaved):
+    both = g * x
+    n = x.shape[-1] // 2
+    split = F.reshape(both, shape=(*x.shape[:-1], n, 2) if interleaved else (*x.shape[:-1], 2, n))
+    return F.sum(split, axis=x.ndim if interleaved else x.ndim - 1)
+
+
+def rotary_embedding_gradient_sine(F, g, x, cosine, sine, out, *, interleaved):
+    quarter = F.rotary_embedding(x, F.full_like(cosine, 0.0), F.full_like(sine, 1.0), interleaved=interleaved)
+    both = g * quarter
+    n = x.shape[-1] // 2
+    split = F.reshape(both, shape=(*x.shape[:-1], n, 2) if interleaved else (*x.shape[:-1], 2, n))
+    return F.sum(split, axis=x.ndim if interleaved else x.ndim - 1)
+
+
+def embedding_decompose(F, weight, indices, *, padding_index):
+    return F.take(weight, indices, axis=0)
+
+
+def embedding_gradient_weight(F, g, weight, indices, out, *, padding_index):
+    return F.embedding_gradient(g, indices, size=weight.shape[0], padding_index=padding_index)
+
+
+def embedding_gradient_decompose(F, upstream, indices, *, size, padding_index):
+    if padding_index is not None:
+        row = F.where(F.less(indices, 0), indices + size, indices)
+        padded = F.equal(row, padding_index % size if size else 0)
+        upstream = F.where(F.expand_dims(padded, axis=-1), 0.0, upstream)
+    return F.put_add(upstream, indices, shape=(size, upstream.shape[-1]), axis=0)
+
+
+def embedding_gradient_gradient_upstream(F, g, upstream, indices, out, *, size, padding_index):
+    made = F.take(g, indices, axis=0)
+    if padding_index is None:
+        return made
+    row = F.where(F.less(indices, 0), indices + size, indices)
+    return F.where(F.expand_dims(F.equal(row, padding_index % size), axis=-1), 0.0, made)
+
+
+def diagonal_gradient_x(F, g, x, out, *, offset):
+    return F.diagonal_scatter(g, shape=x.shape, offset=offset)
+
+
+def diagonal_scatter_decompose(F, x, *, shape, offset):
+    row = F.iota(size=shape[-2], dtype=np.dtype('int64'), start=offset)
+    hit = F.equal(F.iota(size=shape[-1], dtype=np.dtype('int64')), F.expand_dims(row, axis=1))
+    if x.shape[-1] == 0:
+        return F.full(0, shape=shape, dtype=x.dtype)
+    top = -offset if offset < 0 else 0
+    none = (0,) * (x.ndim - 1)
+    spread = F.pad(x, 0, before=(*none, top), after=(*none, shape[-2] - top - x.shape[-1]))
+    return F.where(hit, F.expand_dims(spread, axis=-1), F.full(0, shape=(), dtype=x.dtype))
+
+
+def diagonal_scatter_gradient_x(F, g, x, out, *, shape, offset):
+    return F.diagonal(g, offset=offset)
+
+
+def trace_decompose(F, x, *, offset, dtype):
+    return F.sum(F.diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def trace_gradient_x(F, g, x, out, *, offset, dtype):
+    n = F.diagonal(x, offset=offset).shape[-1]
+    spread = F.broadcast_to(F.expand_dims(g, axis=-1), shape=(*g.shape, n))
+    return F.diagonal_scatter(spread, shape=x.shape, offset=offset)
+
+
+def outer_decompose(F, x1, x2):
+    return F.expand_dims(x1, axis=1) * x2
+
+
+def outer_gradient_x1(F, g, x1, x2, out):
+    return F.sum(g * F.conjugate(x2), axis=1)
+
+
+def outer_gradient_x2(F, g, x1, x2, out):
+    return F.sum(g * F.conjugate(F.expand_dims(x1, axis=1)), axis=0)
+
+
+def diff_decompose(F, x, *, axis, n):
+    for _ in range(n):
+        size = x.shape[axis]
+        if size < 2:
+            return F.slice(x, *slice_bounds(x.shape, axis, 0, 0))
+        later = F.slice(x, *slice_bounds(x.shape, axis, 1, size))
+        x = later - F.slice(x, *slice_bounds(x.shape, axis, 0, size - 1))
+    return x
+
+
+def diff_gradient_x(F, g, x, out, *, axis, n):
+    if g.size == 0:
+        return F.full_like(x, 0)
+    for _ in range(n):
+        size = g.shape[axis]
+        whole = replaced(g.shape, axis, size + 1)
+        low, high, by = slice_bounds(whole, axis, 1, size + 1)
+        later = F.slice_scatter(g, shape=whole, start=low, stop=high, step=by)
+        low, high, by = slice_bounds(whole, axis, 0, size)
+        g = later - F.slice_scatter(g, shape=whole, start=low, stop=high, step=by)
+    return g
+
+
+def cross_decompose(F, x1, x2, *, axis):
+    shape = broadcast_shape(x1.shape, x2.shape)
+    a, b = (F.broadcast_to(x1, shape=shape), F.broadcast_to(x2, shape=shape))
+    left = F.roll(a, -1, axis=axis) * F.roll(b, -2, axis=axis)
+    return left - F.roll(a, -2, axis=axis) * F.roll(b, -1, axis=axis)
+
+
+def cross_gradient_x1(F, g, x1, x2, out, *, axis):
+    return F.cross(F.conjugate(x2), g, axis=axis)
+
+
+def cross_gradient_x2(F, g, x1, x2, out, *, axis):
+    return F.cross(g, F.conjugate(x1), axis=axis)
+
+
+def vector_norm_decompose(F, x, *, axis, keepdims, ord):
+    axes = axes_of(axis, x.ndim)
+    size = F.abs(x)
+    if product((x.shape[i] for i in axes)) == 0:
+        return F.sum(size, axis=axes, keepdims=keepdims)
+    if ord in (math.inf, -math.inf):
+        return F.max(size, axis=axes, keepdims=keepdims) if ord > 0 else F.min(size, axis=axes, keepdims=keepdims)
+    if ord == 0.0:
+        return F.sum(F.astype(F.not_equal(size, 0.0), size.dtype), axis=axes, keepdims=keepdims)
+    wide = F.astype(size, accumulation_dtype(size.dtype), copy=False)
+    if ord == 1.0:
+        return F.sum(wide, axis=axes, keepdims=keepdims)
+    top = F.max(wide, axis=axes, keepdims=True)
+    top = F.where(F.logical_and(F.greater(top, 0.0), F.isfinite(top)), top, 1.0)
+    part = wide / top
+    total = F.sum(F.square(part) if ord == 2.0 else F.pow(part, ord), axis=axes, keepdims=True)
+    out = (F.sqrt(total) if ord == 2.0 else F.pow(total, 1.0 / ord)) * top
+    return F.reshape(out, shape=reduced_shape(x.shape, axes, keepdims))
+
+
+def vector_norm_gradient_x(F, g, x, out, *, axis, keepdims, ord):
+    axes = axes_of(axis, x.ndim)
+    kept = reduced_shape(x.shape, axes, True)
+    length, g = (F.reshape(out, shape=kept), F.reshape(g, shape=kept))
+    if ord in (math.inf, -math.inf):
+        return F.share_among_equals(F.abs(x), length, g, axis=axes) * F.sign(x)
+    if ord == 0.0:
+        return F.full_like(x, 0.0)
+    if ord == 1.0:
+        return g * F.sign(x)
+    flat = F.equal(length, 0.0)
+    unit = x / F.where(flat, 1.0, length)
+    if ord != 2.0:
+        none = F.equal(x, 0.0)
+        size = F.where(none, 1.0, F.abs(x) / F.where(flat, 1.0, length))
+        unit = F.where(none, 0.0, F.sign(x) * F.pow(size, ord - 1.0))
+    return F.where(flat, 0.0, g * unit)
+
+
+def repeat_decompose(F, x, *, repeats, axis):
+    axis = axis % x.ndim
+    spread = F.expand_dims(x, axis=axis + 1)
+    spread = F.broadcast_to(spread, shape=replaced(spread.shape, axis + 1, repeats))
+    return F.reshape(spread, shape=replaced(x.shape, axis, x.shape[axis] * repeats))
+
+
+def repeat_gradient_x(F, g, x, out, *, repeats, axis):
+    axis = axis % x.ndim
+    split = F.reshape(g, shape=(*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
+    return F.sum(split, axis=axis + 1)
+
+
+def top_k_decompose(F, x, *, k, axis, largest):
+    places = F.argsort(x, axis=axis, descending=largest)
+    places = F.slice(places, *slice_bounds(x.shape, axis, 0, k))
+    return (F.take_along_axis(x, places, axis=axis), places)
+
+
+def top_k_gradient_x(F, g, x, values, indices, *, k, axis, largest):
+    return F.put_along_axis_add(g[0], indices, shape=x.shape, axis=axis)
+
+
+def searchsorted_decompose(F, x1, x2, *, right):
+    n, flat = (x1.shape[0], F.reshape(x2, shape=(x2.size,)))
+    both = F.concat([x1, flat] if right else [flat, x1], axis=0)
+    order = F.argsort_last(both)
+    count = F.iota(size=both.size, dtype=np.dtype('int64'))
+    first, last = (n, both.size) if right else (0, x2.size)
+    zero = F.full(0, shape=(both.size, 1), dtype=np.dtype('int64'))
+    rank = F.squeeze(F.scatter_rows(zero, order, F.expand_dims(count, axis=1), reduction=1), axis=1)
+    own = F.argsort_last(flat)
+    nothing = F.full(0, shape=(x2.size, 1), dtype=np.dtype('int64'))
+    index = F.iota(size=x2.size, dtype=np.dtype('int64'))
+    before = F.squeeze(F.scatter_rows(nothing, own, F.expand_dims(index, axis=1), reduction=1), axis=1)
+    return F.reshape(F.slice(rank, (first,), (last,), (1,)) - before, shape=x2.shape)
+
+
+def nan_to_num_decompose(F, x, *, nan, posinf, neginf):
+    top = {'float16': 65504.0, 'bfloat16': 3.3895313892515355e+38, 'float32': 3.4028234663852886e+38, 'float64': 1.7976931348623157e+308}[x.dtype.name]
+    out = F.where(F.isnan(x), nan, x)
+    out = F.where(F.equal(x, math.inf), top if posinf is None else posinf, out)
+    return F.where(F.equal(x, -math.inf), -top if neginf is None else neginf, out)
+
+
+def nan_to_num_gradient_x(F, g, x, out, *, nan, posinf, neginf):
+    return F.where(F.isfinite(x), g, 0.0)
+
+
+def lerp_decompose(F, x1, x2, weight):
+    return x1 + weight * (x2 - x1)
+
+
+def lerp_gradient_x1(F, g, x1, x2, weight, out):
+    return g * F.conjugate(1.0 - weight)
+
+
+def lerp_gradient_x2(F, g, x1, x2, weight, out):
+    return g * F.conjugate(weight)
+
+
+def lerp_gradient_weight(F, g, x1, x2, weight, out):
+    return g * F.conjugate(x2 - x1)
+
+
+def masked_fill_decompose(F, x, mask, value):
+    return F.where(mask, value, x)
+
+
+def masked_fill_gradient_x(F, g, x, mask, value, out):
+    return F.where(mask, 0.0, g)
+
+
+def masked_fill_gradient_value(F, g, x, mask, value, out):
+    return F.where(mask, g, 0.0)
+
+
+def index_add_decompose(F, x, indices, updates, *, axis):
+    return x + F.put_add(updates, indices, shape=x.shape, axis=axis)
+
+
+def index_add_gradient_x(F, g, x, indices, updates, out, *, axis):
+    return g
+
+
+def index_add_gradient_updates(F, g, x, indices, updates, out, *, axis):
+    return F.take(g, indices, axis=axis)
+
+
+def scatter_add_decompose(F, x, indices, updates, *, axis):
+    return x + F.put_along_axis_add(updates, indices, shape=x.shape, axis=axis)
+
+
+def scatter_add_gradient_x(F, g, x, indices, updates, out, *, axis):
+    return g
+
+
+def scatter_add_gradient_updates(F, g, x, indices, updates, out, *, axis):
+    return F.take_along_axis(g, indices, axis=axis)
+
+
+def linear_activation_decompose(F, x, weight, bias, *, activation):
+    return F.activate(F.linear(x, weight, bias), activation=activation)
+
+
+def linear_activation_gradient_x(F, g, x, weight, bias, out, *, activation):
+    return F.matmul(F.activate_gradient(g, F.linear(x, weight, bias), activation=activation), weight)
+
+
+def linear_activation_gradient_weight(F, g, x, weight, bias, out, *, activation):
+    g = F.activate_gradient(g, F.linear(x, weight, bias), activation=activation)
+    rows = product(x.shape[:-1])
+    left = F.matrix_transpose(F.reshape(g, shape=(rows, g.shape[-1])))
+    return F.matmul(left, F.reshape(x, shape=(rows, x.shape[-1])))
+
+
+def linear_activation_gradient_bias(F, g, x, weight, bias, out, *, activation):
+    return F.activate_gradient(g, F.linear(x, weight, bias), activation=activation)
+
+
+def activate_decompose(F, x, *, activation):
+    if activation == 'relu':
+        return F.relu(x)
+    if activation == 'gelu':
+        return F.gelu(x)
+    if activation == 'silu':
+        return F.silu(x)
+    if activation == 'sigmoid':
+        return F.sigmoid(x)
+    return F.tanh(x) if activation == 'tanh' else x
+
+
+def activate_gradient_x(F, g, x, out, *, activation):
+    return F.activate_gradient(g, x, activation=activation)
+
+
+def activate_gradient_decompose(F, upstream, x, *, activation):
+    if activation == 'relu':
+        return F.where(F.greater(x, 0.0), upstream, 0.0)
+    if activation == 'gelu':
+        below = F.erfc(x * -math.sqrt(0.5)) * 0.5
+        return upstream * (below + x * F.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi)))
+    if activation in ('silu', 'sigmoid'):
+        s = F.sigmoid(x)
+        return upstream * (s * (x * (1.0 - s) + 1.0) if activation == 'silu' else s * (1.0 - s))
+    return upstream * (1.0 - F.square(F.tanh(x))) if activation == 'tanh' else upstream
+
+
+def activate_gradient_gradient_upstream(F, g, upstream, x, out, *, activation):
+    return F.activate_gradient(g, x, activation=activation)
+
+
+def add_layer_norm_decompose(F, x, residual, weight, bias, *, epsilon):
+    total = x + residual
+    return (F.layer_norm(total, weight, bias, epsilon=epsilon), total)
+
+
+def add_layer_norm_gradient_x(F, g, x, residual, weight, bias, out, total, *, epsilon):
+    made = g[1]
+    if g[0] is not None:
+        upstream = g[0] if weight is None else g[0] * weight
+        slope = F.standardize_gradient(upstream, total, axis=-1, epsilon=epsilon)
+        made = slope if made is None else made + slope
+    return made
+
+
+def add_layer_norm_gradient_residual(F, g, x, residual, weight, bias, out, total, *, epsilon):
+    made = g[1]
+    if g[0] is not None:
+        upstream = g[0] if weight is None else g[0] * weight
+        slope = F.standardize_gradient(upstream, total, axis=-1, epsilon=epsilon)
+        made = slope if made is None else made + slope
+    return made
+
+
+def add_layer_norm_gradient_weight(F, g, x, residual, weight, bias, out, total, *, epsilon):
+    return None if g[0] is None else g[0] * F.standardize(total, axis=-1, epsilon=epsilon)
+
+
+def add_layer_norm_gradient_bias(F, g, x, residual, weight, bias, out, total, *, epsilon):
+    return g[0]
+
+
+def conv_norm_activation_decompose(F, x, weight, centre, variance, scale, shift, *, stride, padding, dilation, groups, epsilon, activation):
+    y = F.convolution(x, weight, None, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    return F.activate(F.batch_norm(y, centre, variance, scale, shift, epsilon=epsilon), activation=activation)
+
+
+def check_finite_and_unscale_decompose(F, x, scale):
+    wide = accumulation_dtype(x.dtype)
+    y = F.astype(x, wide, copy=False) * F.reciprocal(F.astype(scale, wide, copy=False))
+    return (F.astype(y, x.dtype, copy=False), F.logical_not(F.all(F.isfinite(x))))
+
+
+def update_loss_scaling_decompose(F, scale, good_steps, found, *, growth, backoff, interval):
+    steps = good_steps + 1
+    due = F.greater_equal(steps, interval)
+    grown = scale * growth
+    grown = F.where(F.logical_and(due, F.isfinite(grown)), grown, scale)
+    new_scale = F.where(found, scale * backoff, grown)
+    return (new_scale, F.where(F.logical_or(found, due), 0, steps))
+
+
 DECOMPOSE: dict[str, Callable[..., Any]] = {
     'full': full_decompose,
     'zeros': zeros_decompose,
@@ -1468,22 +3300,70 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'silu': silu_decompose,
     'gelu': gelu_decompose,
     'softplus': softplus_decompose,
+    'relu6': relu6_decompose,
+    'hardtanh': hardtanh_decompose,
+    'hardsigmoid': hardsigmoid_decompose,
+    'hardswish': hardswish_decompose,
+    'mish': mish_decompose,
+    'selu': selu_decompose,
+    'celu': celu_decompose,
+    'softsign': softsign_decompose,
+    'log_sigmoid': log_sigmoid_decompose,
+    'tanhshrink': tanhshrink_decompose,
+    'softshrink': softshrink_decompose,
+    'hardshrink': hardshrink_decompose,
+    'threshold': threshold_decompose,
+    'prelu': prelu_decompose,
+    'glu': glu_decompose,
+    'logit': logit_decompose,
     'softmax': softmax_decompose,
     'log_softmax': log_softmax_decompose,
     'logsumexp': logsumexp_decompose,
+    'softmax_gradient': softmax_gradient_decompose,
+    'log_softmax_gradient': log_softmax_gradient_decompose,
+    'target_weights': target_weights_decompose,
     'nll_loss': nll_loss_decompose,
     'cross_entropy': cross_entropy_decompose,
     'mse_loss': mse_loss_decompose,
     'binary_cross_entropy_with_logits': binary_cross_entropy_with_logits_decompose,
+    'l1_loss': l1_loss_decompose,
+    'reduced_loss': reduced_loss_decompose,
+    'loss_share': loss_share_decompose,
+    'huber_loss': huber_loss_decompose,
+    'smooth_l1_loss': smooth_l1_loss_decompose,
+    'kl_div': kl_div_decompose,
+    'hinge_loss': hinge_loss_decompose,
+    'hinge_embedding_loss': hinge_embedding_loss_decompose,
+    'soft_margin_loss': soft_margin_loss_decompose,
+    'poisson_nll_loss': poisson_nll_loss_decompose,
+    'binary_cross_entropy': binary_cross_entropy_decompose,
+    'gaussian_nll_loss': gaussian_nll_loss_decompose,
+    'cosine_similarity': cosine_similarity_decompose,
+    'cosine_embedding_loss': cosine_embedding_loss_decompose,
+    'margin_ranking_loss': margin_ranking_loss_decompose,
+    'triplet_margin_loss': triplet_margin_loss_decompose,
     'mean': mean_decompose,
     'var': var_decompose,
     'std': std_decompose,
     'layer_norm': layer_norm_decompose,
     'rms_norm': rms_norm_decompose,
+    'standardize': standardize_decompose,
+    'standardize_gradient': standardize_gradient_decompose,
+    'batch_norm': batch_norm_decompose,
+    'batch_norm_training': batch_norm_training_decompose,
+    'group_norm': group_norm_decompose,
+    'instance_norm': instance_norm_decompose,
     'sgd_step': sgd_step_decompose,
     'momentum_step': momentum_step_decompose,
     'adam_step': adam_step_decompose,
     'adamw_step': adamw_step_decompose,
+    'adagrad_step': adagrad_step_decompose,
+    'rmsprop_step': rmsprop_step_decompose,
+    'adadelta_step': adadelta_step_decompose,
+    'adamax_step': adamax_step_decompose,
+    'nadam_step': nadam_step_decompose,
+    'lamb_step': lamb_step_decompose,
+    'lion_step': lion_step_decompose,
     'philox_bits': philox_bits_decompose,
     'random_bits': random_bits_decompose,
     'uniform': uniform_decompose,
@@ -1493,6 +3373,67 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'exponential': exponential_decompose,
     'permutation': permutation_decompose,
     'dropout': dropout_decompose,
+    'multinomial': multinomial_decompose,
+    'window_scatter': window_scatter_decompose,
+    'convolution': convolution_decompose,
+    'convolution_input_gradient': convolution_input_gradient_decompose,
+    'convolution_weight_gradient': convolution_weight_gradient_decompose,
+    'conv1d': conv1d_decompose,
+    'conv2d': conv2d_decompose,
+    'conv3d': conv3d_decompose,
+    'conv_transpose1d': conv_transpose1d_decompose,
+    'conv_transpose2d': conv_transpose2d_decompose,
+    'conv_transpose3d': conv_transpose3d_decompose,
+    'max_pool': max_pool_decompose,
+    'max_pool_gradient': max_pool_gradient_decompose,
+    'avg_pool': avg_pool_decompose,
+    'avg_pool_gradient': avg_pool_gradient_decompose,
+    'max_pool1d': max_pool1d_decompose,
+    'max_pool2d': max_pool2d_decompose,
+    'max_pool3d': max_pool3d_decompose,
+    'avg_pool1d': avg_pool1d_decompose,
+    'avg_pool2d': avg_pool2d_decompose,
+    'avg_pool3d': avg_pool3d_decompose,
+    'adaptive_avg_pool1d': adaptive_avg_pool1d_decompose,
+    'adaptive_avg_pool2d': adaptive_avg_pool2d_decompose,
+    'adaptive_avg_pool3d': adaptive_avg_pool3d_decompose,
+    'adaptive_avg_pool_gradient': adaptive_avg_pool_gradient_decompose,
+    'global_avg_pool': global_avg_pool_decompose,
+    'global_max_pool': global_max_pool_decompose,
+    'pad_mode': pad_mode_decompose,
+    'resize_nearest': resize_nearest_decompose,
+    'resize_nearest_gradient': resize_nearest_gradient_decompose,
+    'resize_linear': resize_linear_decompose,
+    'resize_places': resize_places_decompose,
+    'resize_linear_gradient': resize_linear_gradient_decompose,
+    'pixel_shuffle': pixel_shuffle_decompose,
+    'pixel_unshuffle': pixel_unshuffle_decompose,
+    'attention_weights': attention_weights_decompose,
+    'scaled_dot_product_attention': scaled_dot_product_attention_decompose,
+    'rotary_embedding': rotary_embedding_decompose,
+    'embedding': embedding_decompose,
+    'embedding_gradient': embedding_gradient_decompose,
+    'diagonal_scatter': diagonal_scatter_decompose,
+    'trace': trace_decompose,
+    'outer': outer_decompose,
+    'diff': diff_decompose,
+    'cross': cross_decompose,
+    'vector_norm': vector_norm_decompose,
+    'repeat': repeat_decompose,
+    'top_k': top_k_decompose,
+    'searchsorted': searchsorted_decompose,
+    'nan_to_num': nan_to_num_decompose,
+    'lerp': lerp_decompose,
+    'masked_fill': masked_fill_decompose,
+    'index_add': index_add_decompose,
+    'scatter_add': scatter_add_decompose,
+    'linear_activation': linear_activation_decompose,
+    'activate': activate_decompose,
+    'activate_gradient': activate_gradient_decompose,
+    'add_layer_norm': add_layer_norm_decompose,
+    'conv_norm_activation': conv_norm_activation_decompose,
+    'check_finite_and_unscale': check_finite_and_unscale_decompose,
+    'update_loss_scaling': update_loss_scaling_decompose,
 }
 
 
@@ -1627,15 +3568,71 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('silu', 'x'): silu_gradient_x,
     ('gelu', 'x'): gelu_gradient_x,
     ('softplus', 'x'): softplus_gradient_x,
+    ('relu6', 'x'): relu6_gradient_x,
+    ('hardtanh', 'x'): hardtanh_gradient_x,
+    ('hardsigmoid', 'x'): hardsigmoid_gradient_x,
+    ('hardswish', 'x'): hardswish_gradient_x,
+    ('mish', 'x'): mish_gradient_x,
+    ('selu', 'x'): selu_gradient_x,
+    ('celu', 'x'): celu_gradient_x,
+    ('softsign', 'x'): softsign_gradient_x,
+    ('log_sigmoid', 'x'): log_sigmoid_gradient_x,
+    ('tanhshrink', 'x'): tanhshrink_gradient_x,
+    ('softshrink', 'x'): softshrink_gradient_x,
+    ('hardshrink', 'x'): hardshrink_gradient_x,
+    ('threshold', 'x'): threshold_gradient_x,
+    ('prelu', 'x'): prelu_gradient_x,
+    ('prelu', 'slope'): prelu_gradient_slope,
+    ('glu', 'x'): glu_gradient_x,
+    ('logit', 'x'): logit_gradient_x,
     ('softmax', 'x'): softmax_gradient_x,
     ('log_softmax', 'x'): log_softmax_gradient_x,
     ('logsumexp', 'x'): logsumexp_gradient_x,
+    ('softmax_gradient', 'upstream'): softmax_gradient_gradient_upstream,
+    ('softmax_gradient', 'result'): softmax_gradient_gradient_result,
+    ('log_softmax_gradient', 'upstream'): log_softmax_gradient_gradient_upstream,
+    ('log_softmax_gradient', 'result'): log_softmax_gradient_gradient_result,
     ('nll_loss', 'log_probabilities'): nll_loss_gradient_log_probabilities,
     ('cross_entropy', 'scores'): cross_entropy_gradient_scores,
     ('mse_loss', 'x'): mse_loss_gradient_x,
     ('mse_loss', 'target'): mse_loss_gradient_target,
     ('binary_cross_entropy_with_logits', 'x'): binary_cross_entropy_with_logits_gradient_x,
     ('binary_cross_entropy_with_logits', 'target'): binary_cross_entropy_with_logits_gradient_target,
+    ('l1_loss', 'x'): l1_loss_gradient_x,
+    ('l1_loss', 'target'): l1_loss_gradient_target,
+    ('reduced_loss', 'x'): reduced_loss_gradient_x,
+    ('loss_share', 'upstream'): loss_share_gradient_upstream,
+    ('loss_share', 'x'): loss_share_gradient_x,
+    ('loss_share', 'target'): loss_share_gradient_target,
+    ('huber_loss', 'x'): huber_loss_gradient_x,
+    ('huber_loss', 'target'): huber_loss_gradient_target,
+    ('smooth_l1_loss', 'x'): smooth_l1_loss_gradient_x,
+    ('smooth_l1_loss', 'target'): smooth_l1_loss_gradient_target,
+    ('kl_div', 'x'): kl_div_gradient_x,
+    ('kl_div', 'target'): kl_div_gradient_target,
+    ('hinge_loss', 'x'): hinge_loss_gradient_x,
+    ('hinge_loss', 'target'): hinge_loss_gradient_target,
+    ('hinge_embedding_loss', 'x'): hinge_embedding_loss_gradient_x,
+    ('hinge_embedding_loss', 'target'): hinge_embedding_loss_gradient_target,
+    ('soft_margin_loss', 'x'): soft_margin_loss_gradient_x,
+    ('soft_margin_loss', 'target'): soft_margin_loss_gradient_target,
+    ('poisson_nll_loss', 'x'): poisson_nll_loss_gradient_x,
+    ('poisson_nll_loss', 'target'): poisson_nll_loss_gradient_target,
+    ('binary_cross_entropy', 'x'): binary_cross_entropy_gradient_x,
+    ('binary_cross_entropy', 'target'): binary_cross_entropy_gradient_target,
+    ('gaussian_nll_loss', 'x'): gaussian_nll_loss_gradient_x,
+    ('gaussian_nll_loss', 'target'): gaussian_nll_loss_gradient_target,
+    ('gaussian_nll_loss', 'variance'): gaussian_nll_loss_gradient_variance,
+    ('cosine_similarity', 'x1'): cosine_similarity_gradient_x1,
+    ('cosine_similarity', 'x2'): cosine_similarity_gradient_x2,
+    ('cosine_embedding_loss', 'x1'): cosine_embedding_loss_gradient_x1,
+    ('cosine_embedding_loss', 'x2'): cosine_embedding_loss_gradient_x2,
+    ('margin_ranking_loss', 'x1'): margin_ranking_loss_gradient_x1,
+    ('margin_ranking_loss', 'x2'): margin_ranking_loss_gradient_x2,
+    ('margin_ranking_loss', 'target'): margin_ranking_loss_gradient_target,
+    ('triplet_margin_loss', 'anchor'): triplet_margin_loss_gradient_anchor,
+    ('triplet_margin_loss', 'positive'): triplet_margin_loss_gradient_positive,
+    ('triplet_margin_loss', 'other'): triplet_margin_loss_gradient_other,
     ('mean', 'x'): mean_gradient_x,
     ('var', 'x'): var_gradient_x,
     ('std', 'x'): std_gradient_x,
@@ -1644,7 +3641,117 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('layer_norm', 'bias'): layer_norm_gradient_bias,
     ('rms_norm', 'x'): rms_norm_gradient_x,
     ('rms_norm', 'weight'): rms_norm_gradient_weight,
+    ('standardize', 'x'): standardize_gradient_x,
+    ('standardize_gradient', 'upstream'): standardize_gradient_gradient_upstream,
+    ('standardize_gradient', 'x'): standardize_gradient_gradient_x,
+    ('batch_norm', 'x'): batch_norm_gradient_x,
+    ('batch_norm', 'centre'): batch_norm_gradient_centre,
+    ('batch_norm', 'variance'): batch_norm_gradient_variance,
+    ('batch_norm', 'weight'): batch_norm_gradient_weight,
+    ('batch_norm', 'bias'): batch_norm_gradient_bias,
+    ('batch_norm_training', 'x'): batch_norm_training_gradient_x,
+    ('batch_norm_training', 'weight'): batch_norm_training_gradient_weight,
+    ('batch_norm_training', 'bias'): batch_norm_training_gradient_bias,
+    ('group_norm', 'x'): group_norm_gradient_x,
+    ('group_norm', 'weight'): group_norm_gradient_weight,
+    ('group_norm', 'bias'): group_norm_gradient_bias,
+    ('instance_norm', 'x'): instance_norm_gradient_x,
+    ('instance_norm', 'weight'): instance_norm_gradient_weight,
+    ('instance_norm', 'bias'): instance_norm_gradient_bias,
     ('dropout', 'x'): dropout_gradient_x,
+    ('window_view', 'x'): window_view_gradient_x,
+    ('window_scatter', 'x'): window_scatter_gradient_x,
+    ('convolution', 'x'): convolution_gradient_x,
+    ('convolution', 'weight'): convolution_gradient_weight,
+    ('convolution', 'bias'): convolution_gradient_bias,
+    ('convolution_input_gradient', 'upstream'): convolution_input_gradient_gradient_upstream,
+    ('convolution_input_gradient', 'weight'): convolution_input_gradient_gradient_weight,
+    ('convolution_weight_gradient', 'x'): convolution_weight_gradient_gradient_x,
+    ('convolution_weight_gradient', 'upstream'): convolution_weight_gradient_gradient_upstream,
+    ('conv1d', 'x'): conv1d_gradient_x,
+    ('conv1d', 'weight'): conv1d_gradient_weight,
+    ('conv1d', 'bias'): conv1d_gradient_bias,
+    ('conv2d', 'x'): conv2d_gradient_x,
+    ('conv2d', 'weight'): conv2d_gradient_weight,
+    ('conv2d', 'bias'): conv2d_gradient_bias,
+    ('conv3d', 'x'): conv3d_gradient_x,
+    ('conv3d', 'weight'): conv3d_gradient_weight,
+    ('conv3d', 'bias'): conv3d_gradient_bias,
+    ('conv_transpose1d', 'x'): conv_transpose1d_gradient_x,
+    ('conv_transpose1d', 'weight'): conv_transpose1d_gradient_weight,
+    ('conv_transpose1d', 'bias'): conv_transpose1d_gradient_bias,
+    ('conv_transpose2d', 'x'): conv_transpose2d_gradient_x,
+    ('conv_transpose2d', 'weight'): conv_transpose2d_gradient_weight,
+    ('conv_transpose2d', 'bias'): conv_transpose2d_gradient_bias,
+    ('conv_transpose3d', 'x'): conv_transpose3d_gradient_x,
+    ('conv_transpose3d', 'weight'): conv_transpose3d_gradient_weight,
+    ('conv_transpose3d', 'bias'): conv_transpose3d_gradient_bias,
+    ('max_pool', 'x'): max_pool_gradient_x,
+    ('max_pool_gradient', 'upstream'): max_pool_gradient_gradient_upstream,
+    ('max_pool_gradient', 'x'): max_pool_gradient_gradient_x,
+    ('avg_pool', 'x'): avg_pool_gradient_x,
+    ('avg_pool_gradient', 'upstream'): avg_pool_gradient_gradient_upstream,
+    ('max_pool1d', 'x'): max_pool1d_gradient_x,
+    ('max_pool2d', 'x'): max_pool2d_gradient_x,
+    ('max_pool3d', 'x'): max_pool3d_gradient_x,
+    ('avg_pool1d', 'x'): avg_pool1d_gradient_x,
+    ('avg_pool2d', 'x'): avg_pool2d_gradient_x,
+    ('avg_pool3d', 'x'): avg_pool3d_gradient_x,
+    ('adaptive_avg_pool1d', 'x'): adaptive_avg_pool1d_gradient_x,
+    ('adaptive_avg_pool2d', 'x'): adaptive_avg_pool2d_gradient_x,
+    ('adaptive_avg_pool3d', 'x'): adaptive_avg_pool3d_gradient_x,
+    ('adaptive_avg_pool_gradient', 'upstream'): adaptive_avg_pool_gradient_gradient_upstream,
+    ('global_avg_pool', 'x'): global_avg_pool_gradient_x,
+    ('global_max_pool', 'x'): global_max_pool_gradient_x,
+    ('pad_mode', 'x'): pad_mode_gradient_x,
+    ('resize_nearest', 'x'): resize_nearest_gradient_x,
+    ('resize_nearest_gradient', 'upstream'): resize_nearest_gradient_gradient_upstream,
+    ('resize_linear', 'x'): resize_linear_gradient_x,
+    ('resize_linear_gradient', 'upstream'): resize_linear_gradient_gradient_upstream,
+    ('pixel_shuffle', 'x'): pixel_shuffle_gradient_x,
+    ('pixel_unshuffle', 'x'): pixel_unshuffle_gradient_x,
+    ('attention_weights', 'query'): attention_weights_gradient_query,
+    ('attention_weights', 'key'): attention_weights_gradient_key,
+    ('attention_weights', 'bias'): attention_weights_gradient_bias,
+    ('scaled_dot_product_attention', 'query'): scaled_dot_product_attention_gradient_query,
+    ('scaled_dot_product_attention', 'key'): scaled_dot_product_attention_gradient_key,
+    ('scaled_dot_product_attention', 'value'): scaled_dot_product_attention_gradient_value,
+    ('scaled_dot_product_attention', 'bias'): scaled_dot_product_attention_gradient_bias,
+    ('rotary_embedding', 'x'): rotary_embedding_gradient_x,
+    ('rotary_embedding', 'cosine'): rotary_embedding_gradient_cosine,
+    ('rotary_embedding', 'sine'): rotary_embedding_gradient_sine,
+    ('embedding', 'weight'): embedding_gradient_weight,
+    ('embedding_gradient', 'upstream'): embedding_gradient_gradient_upstream,
+    ('diagonal', 'x'): diagonal_gradient_x,
+    ('diagonal_scatter', 'x'): diagonal_scatter_gradient_x,
+    ('trace', 'x'): trace_gradient_x,
+    ('outer', 'x1'): outer_gradient_x1,
+    ('outer', 'x2'): outer_gradient_x2,
+    ('diff', 'x'): diff_gradient_x,
+    ('cross', 'x1'): cross_gradient_x1,
+    ('cross', 'x2'): cross_gradient_x2,
+    ('vector_norm', 'x'): vector_norm_gradient_x,
+    ('repeat', 'x'): repeat_gradient_x,
+    ('top_k', 'x'): top_k_gradient_x,
+    ('nan_to_num', 'x'): nan_to_num_gradient_x,
+    ('lerp', 'x1'): lerp_gradient_x1,
+    ('lerp', 'x2'): lerp_gradient_x2,
+    ('lerp', 'weight'): lerp_gradient_weight,
+    ('masked_fill', 'x'): masked_fill_gradient_x,
+    ('masked_fill', 'value'): masked_fill_gradient_value,
+    ('index_add', 'x'): index_add_gradient_x,
+    ('index_add', 'updates'): index_add_gradient_updates,
+    ('scatter_add', 'x'): scatter_add_gradient_x,
+    ('scatter_add', 'updates'): scatter_add_gradient_updates,
+    ('linear_activation', 'x'): linear_activation_gradient_x,
+    ('linear_activation', 'weight'): linear_activation_gradient_weight,
+    ('linear_activation', 'bias'): linear_activation_gradient_bias,
+    ('activate', 'x'): activate_gradient_x,
+    ('activate_gradient', 'upstream'): activate_gradient_gradient_upstream,
+    ('add_layer_norm', 'x'): add_layer_norm_gradient_x,
+    ('add_layer_norm', 'residual'): add_layer_norm_gradient_residual,
+    ('add_layer_norm', 'weight'): add_layer_norm_gradient_weight,
+    ('add_layer_norm', 'bias'): add_layer_norm_gradient_bias,
 }
 
 
@@ -1779,15 +3886,71 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('silu', 'x'): ('x',),
     ('gelu', 'x'): ('x',),
     ('softplus', 'x'): ('x',),
+    ('relu6', 'x'): ('x',),
+    ('hardtanh', 'x'): ('x',),
+    ('hardsigmoid', 'x'): ('out',),
+    ('hardswish', 'x'): ('x',),
+    ('mish', 'x'): ('x',),
+    ('selu', 'x'): ('x',),
+    ('celu', 'x'): ('x',),
+    ('softsign', 'x'): ('x',),
+    ('log_sigmoid', 'x'): ('x',),
+    ('tanhshrink', 'x'): ('x',),
+    ('softshrink', 'x'): ('x',),
+    ('hardshrink', 'x'): ('x',),
+    ('threshold', 'x'): ('x',),
+    ('prelu', 'x'): ('slope', 'x'),
+    ('prelu', 'slope'): ('x',),
+    ('glu', 'x'): ('x',),
+    ('logit', 'x'): ('x',),
     ('softmax', 'x'): ('out',),
     ('log_softmax', 'x'): ('out',),
     ('logsumexp', 'x'): ('out', 'x'),
-    ('nll_loss', 'log_probabilities'): ('target',),
-    ('cross_entropy', 'scores'): ('scores', 'target'),
+    ('softmax_gradient', 'upstream'): ('result',),
+    ('softmax_gradient', 'result'): ('result', 'upstream'),
+    ('log_softmax_gradient', 'upstream'): ('result',),
+    ('log_softmax_gradient', 'result'): ('result', 'upstream'),
+    ('nll_loss', 'log_probabilities'): ('target', 'weight'),
+    ('cross_entropy', 'scores'): ('scores', 'target', 'weight'),
     ('mse_loss', 'x'): ('target', 'x'),
     ('mse_loss', 'target'): ('target', 'x'),
     ('binary_cross_entropy_with_logits', 'x'): ('target', 'x'),
     ('binary_cross_entropy_with_logits', 'target'): ('x',),
+    ('l1_loss', 'x'): ('target', 'x'),
+    ('l1_loss', 'target'): ('target', 'x'),
+    ('reduced_loss', 'x'): ('x',),
+    ('loss_share', 'upstream'): (),
+    ('loss_share', 'x'): (),
+    ('loss_share', 'target'): (),
+    ('huber_loss', 'x'): ('target', 'x'),
+    ('huber_loss', 'target'): ('target', 'x'),
+    ('smooth_l1_loss', 'x'): ('target', 'x'),
+    ('smooth_l1_loss', 'target'): ('target', 'x'),
+    ('kl_div', 'x'): ('target', 'x'),
+    ('kl_div', 'target'): ('target', 'x'),
+    ('hinge_loss', 'x'): ('target', 'x'),
+    ('hinge_loss', 'target'): ('target', 'x'),
+    ('hinge_embedding_loss', 'x'): ('target', 'x'),
+    ('hinge_embedding_loss', 'target'): (),
+    ('soft_margin_loss', 'x'): ('target', 'x'),
+    ('soft_margin_loss', 'target'): ('target', 'x'),
+    ('poisson_nll_loss', 'x'): ('target', 'x'),
+    ('poisson_nll_loss', 'target'): ('target', 'x'),
+    ('binary_cross_entropy', 'x'): ('target', 'x'),
+    ('binary_cross_entropy', 'target'): ('target', 'x'),
+    ('gaussian_nll_loss', 'x'): ('target', 'variance', 'x'),
+    ('gaussian_nll_loss', 'target'): ('target', 'variance', 'x'),
+    ('gaussian_nll_loss', 'variance'): ('target', 'variance', 'x'),
+    ('cosine_similarity', 'x1'): ('out', 'x1', 'x2'),
+    ('cosine_similarity', 'x2'): ('out', 'x1', 'x2'),
+    ('cosine_embedding_loss', 'x1'): ('target', 'x1', 'x2'),
+    ('cosine_embedding_loss', 'x2'): ('target', 'x1', 'x2'),
+    ('margin_ranking_loss', 'x1'): ('target', 'x1', 'x2'),
+    ('margin_ranking_loss', 'x2'): ('target', 'x1', 'x2'),
+    ('margin_ranking_loss', 'target'): ('target', 'x1', 'x2'),
+    ('triplet_margin_loss', 'anchor'): ('anchor', 'other', 'positive'),
+    ('triplet_margin_loss', 'positive'): ('anchor', 'other', 'positive'),
+    ('triplet_margin_loss', 'other'): ('anchor', 'other', 'positive'),
     ('mean', 'x'): (),
     ('var', 'x'): ('x',),
     ('std', 'x'): ('out', 'x'),
@@ -1796,5 +3959,115 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('layer_norm', 'bias'): (),
     ('rms_norm', 'x'): ('weight', 'x'),
     ('rms_norm', 'weight'): ('x',),
+    ('standardize', 'x'): ('x',),
+    ('standardize_gradient', 'upstream'): ('x',),
+    ('standardize_gradient', 'x'): ('upstream', 'x'),
+    ('batch_norm', 'x'): ('variance', 'weight'),
+    ('batch_norm', 'centre'): ('variance', 'weight'),
+    ('batch_norm', 'variance'): ('centre', 'variance', 'weight', 'x'),
+    ('batch_norm', 'weight'): ('centre', 'variance', 'x'),
+    ('batch_norm', 'bias'): (),
+    ('batch_norm_training', 'x'): ('weight', 'x'),
+    ('batch_norm_training', 'weight'): ('x',),
+    ('batch_norm_training', 'bias'): (),
+    ('group_norm', 'x'): ('weight', 'x'),
+    ('group_norm', 'weight'): ('x',),
+    ('group_norm', 'bias'): (),
+    ('instance_norm', 'x'): ('weight', 'x'),
+    ('instance_norm', 'weight'): ('x',),
+    ('instance_norm', 'bias'): (),
     ('dropout', 'x'): ('kept',),
+    ('window_view', 'x'): (),
+    ('window_scatter', 'x'): (),
+    ('convolution', 'x'): ('weight',),
+    ('convolution', 'weight'): ('x',),
+    ('convolution', 'bias'): (),
+    ('convolution_input_gradient', 'upstream'): ('weight',),
+    ('convolution_input_gradient', 'weight'): ('upstream',),
+    ('convolution_weight_gradient', 'x'): ('upstream',),
+    ('convolution_weight_gradient', 'upstream'): ('x',),
+    ('conv1d', 'x'): ('weight',),
+    ('conv1d', 'weight'): ('x',),
+    ('conv1d', 'bias'): (),
+    ('conv2d', 'x'): ('weight',),
+    ('conv2d', 'weight'): ('x',),
+    ('conv2d', 'bias'): (),
+    ('conv3d', 'x'): ('weight',),
+    ('conv3d', 'weight'): ('x',),
+    ('conv3d', 'bias'): (),
+    ('conv_transpose1d', 'x'): ('weight',),
+    ('conv_transpose1d', 'weight'): ('x',),
+    ('conv_transpose1d', 'bias'): (),
+    ('conv_transpose2d', 'x'): ('weight',),
+    ('conv_transpose2d', 'weight'): ('x',),
+    ('conv_transpose2d', 'bias'): (),
+    ('conv_transpose3d', 'x'): ('weight',),
+    ('conv_transpose3d', 'weight'): ('x',),
+    ('conv_transpose3d', 'bias'): (),
+    ('max_pool', 'x'): ('x',),
+    ('max_pool_gradient', 'upstream'): ('x',),
+    ('max_pool_gradient', 'x'): (),
+    ('avg_pool', 'x'): (),
+    ('avg_pool_gradient', 'upstream'): (),
+    ('max_pool1d', 'x'): ('x',),
+    ('max_pool2d', 'x'): ('x',),
+    ('max_pool3d', 'x'): ('x',),
+    ('avg_pool1d', 'x'): (),
+    ('avg_pool2d', 'x'): (),
+    ('avg_pool3d', 'x'): (),
+    ('adaptive_avg_pool1d', 'x'): (),
+    ('adaptive_avg_pool2d', 'x'): (),
+    ('adaptive_avg_pool3d', 'x'): (),
+    ('adaptive_avg_pool_gradient', 'upstream'): (),
+    ('global_avg_pool', 'x'): (),
+    ('global_max_pool', 'x'): ('out', 'x'),
+    ('pad_mode', 'x'): (),
+    ('resize_nearest', 'x'): (),
+    ('resize_nearest_gradient', 'upstream'): (),
+    ('resize_linear', 'x'): (),
+    ('resize_linear_gradient', 'upstream'): (),
+    ('pixel_shuffle', 'x'): (),
+    ('pixel_unshuffle', 'x'): (),
+    ('attention_weights', 'query'): ('key', 'out'),
+    ('attention_weights', 'key'): ('out', 'query'),
+    ('attention_weights', 'bias'): ('out',),
+    ('scaled_dot_product_attention', 'query'): ('bias', 'key', 'mask', 'query', 'value'),
+    ('scaled_dot_product_attention', 'key'): ('bias', 'key', 'mask', 'query', 'value'),
+    ('scaled_dot_product_attention', 'value'): ('bias', 'key', 'mask', 'query'),
+    ('scaled_dot_product_attention', 'bias'): ('bias', 'key', 'mask', 'query', 'value'),
+    ('rotary_embedding', 'x'): ('cosine', 'sine'),
+    ('rotary_embedding', 'cosine'): ('x',),
+    ('rotary_embedding', 'sine'): ('cosine', 'sine', 'x'),
+    ('embedding', 'weight'): ('indices',),
+    ('embedding_gradient', 'upstream'): ('indices',),
+    ('diagonal', 'x'): (),
+    ('diagonal_scatter', 'x'): (),
+    ('trace', 'x'): ('x',),
+    ('outer', 'x1'): ('x2',),
+    ('outer', 'x2'): ('x1',),
+    ('diff', 'x'): ('x',),
+    ('cross', 'x1'): ('x2',),
+    ('cross', 'x2'): ('x1',),
+    ('vector_norm', 'x'): ('out', 'x'),
+    ('repeat', 'x'): (),
+    ('top_k', 'x'): ('indices',),
+    ('nan_to_num', 'x'): ('x',),
+    ('lerp', 'x1'): ('weight',),
+    ('lerp', 'x2'): ('weight',),
+    ('lerp', 'weight'): ('x1', 'x2'),
+    ('masked_fill', 'x'): ('mask',),
+    ('masked_fill', 'value'): ('mask',),
+    ('index_add', 'x'): (),
+    ('index_add', 'updates'): ('indices',),
+    ('scatter_add', 'x'): (),
+    ('scatter_add', 'updates'): ('indices',),
+    ('linear_activation', 'x'): ('bias', 'weight', 'x'),
+    ('linear_activation', 'weight'): ('bias', 'weight', 'x'),
+    ('linear_activation', 'bias'): ('bias', 'weight', 'x'),
+    ('activate', 'x'): ('x',),
+    ('activate_gradient', 'upstream'): ('x',),
+    ('add_layer_norm', 'x'): ('total', 'weight'),
+    ('add_layer_norm', 'residual'): ('total', 'weight'),
+    ('add_layer_norm', 'weight'): ('total',),
+    ('add_layer_norm', 'bias'): (),
 }

@@ -100,3 +100,51 @@ def sum_dtype(dtype: DType, requested: DType | None) -> DType:
     if code in dtypes.UNSIGNED:
         return np.dtype(np.uint64)
     return np.dtype(np.int64) if code in dtypes.SIGNED | dtypes.BOOL else dtype
+
+
+def each_axis(values: Sequence[int], count: int) -> Shape:
+    """One number for each of `count` axes; a single one serves all."""
+    return tuple(values) * count if len(values) == 1 else tuple(values)
+
+
+def both_sides(padding: Sequence[int], count: int) -> tuple[Shape, Shape]:
+    """What is added before and after each of `count` axes: one number, one for each axis, or all that go
+    before and then all that go after."""
+    if len(padding) == 2 * count and count > 1:
+        return tuple(padding[:count]), tuple(padding[count:])
+    sides = each_axis(padding, count)
+    return sides[:count], sides[-count:]
+
+
+def window_count(size: int, window: int, step: int, dilation: int) -> int:
+    """How many windows fit into an axis; 0 or less when not even one does."""
+    return (size - dilation * (window - 1) - 1) // step + 1
+
+
+def window_ends(
+    sizes: Sequence[int],
+    window: Sequence[int],
+    step: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+) -> tuple[Shape, Shape]:
+    """Padding before and after each axis, so that windows which begin inside but end outside count too when
+    `ceil_mode` asks for it."""
+    before, after = both_sides(padding, len(sizes))
+    if not ceil_mode:
+        return before, after
+    stretched = []
+    for place, size in enumerate(sizes):
+        reach = dilation[place] * (window[place] - 1) + 1
+        count = -(-(size + before[place] + after[place] - reach) // step[place]) + 1
+        if (count - 1) * step[place] >= size + before[place]:
+            count -= 1
+        missing = (count - 1) * step[place] + reach - size - before[place]
+        stretched.append(max(missing, after[place]))
+    return before, tuple(stretched)
+
+
+def spread_bounds(size: int, parts: int) -> tuple[tuple[int, int], ...]:
+    """Start and stop of windows that share an axis among `parts` results as evenly as may be."""
+    return tuple((i * size // parts, -(-(i + 1) * size // parts)) for i in range(parts))

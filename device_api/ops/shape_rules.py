@@ -166,6 +166,9 @@ def class_loss(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tenso
             [scores.shape, target.shape],
             "target",
         )
+    weight = inputs[2] if len(inputs) > 2 else None
+    if weight is not None and weight.shape != (scores.shape[axis],):
+        raise shape_error(op, "one weight for each class is needed", [scores.shape, weight.shape], "weight")
     return _reduced(op, expected, inputs, attributes)
 
 

@@ -6,7 +6,14 @@ from __future__ import annotations
 
 import functools
 
-from device_api.ops import shape_rules, shape_rules_indexing, shape_rules_layout
+from device_api.ops import (
+    shape_rules,
+    shape_rules_array,
+    shape_rules_indexing,
+    shape_rules_layout,
+    shape_rules_network,
+    shape_rules_spatial,
+)
 from device_api.ops.shape_support import Attributes, Inputs, Rule, TensorSpec, check_limits
 from device_api.opset.spec import OpSpec
 
@@ -27,5 +34,8 @@ RULES: dict[str, Rule] = {
         **shape_rules.RULES,
         **shape_rules_layout.RULES,
         **shape_rules_indexing.RULES,
+        **shape_rules_spatial.RULES,
+        **shape_rules_network.RULES,
+        **shape_rules_array.RULES,
     }.items()
 }

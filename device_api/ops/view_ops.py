@@ -95,6 +95,21 @@ def _slice(layout: Layout, attributes: Mapping[str, Any], shape: tuple[int, ...]
     return layout
 
 
+def _window_view(layout: Layout, attributes: Mapping[str, Any], shape: tuple[int, ...]) -> Layout:
+    strides = list(layout.strides)
+    inner = []
+    axes = normalize_axes(attributes["axes"], len(strides))
+    for place, axis in enumerate(axes):
+        inner.append(strides[axis] * attributes["dilation"][place])
+        strides[axis] *= attributes["step"][place]
+    return Layout(shape, (*strides, *inner), layout.offset)
+
+
+def _diagonal(layout: Layout, attributes: Mapping[str, Any], shape: tuple[int, ...]) -> Layout:
+    ndim = len(layout.shape)
+    return layout.diagonal(ndim - 2, ndim - 1, attributes["offset"])
+
+
 CHANGES: dict[str, Change] = {
     "reshape": _reshape,
     "permute_dims": _permute_dims,
@@ -104,4 +119,6 @@ CHANGES: dict[str, Change] = {
     "squeeze": _squeeze,
     "flip": _flip,
     "slice": _slice,
+    "window_view": _window_view,
+    "diagonal": _diagonal,
 }

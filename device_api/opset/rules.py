@@ -20,7 +20,9 @@ FACTS = frozenset(
     {
         "accumulation_dtype",
         "axes_of",
+        "both_sides",
         "broadcast_shape",
+        "each_axis",
         "inverse_permutation",
         "is_complex",
         "is_floating",
@@ -30,7 +32,10 @@ FACTS = frozenset(
         "reduced_shape",
         "replaced",
         "slice_bounds",
+        "spread_bounds",
         "sum_dtype",
+        "window_count",
+        "window_ends",
     }
 )
 BUILTINS = frozenset(

@@ -50,6 +50,16 @@ FAMILIES = (
     "normalisation",
     "optimiser",
     "random",
+    "windows",
+    "convolution",
+    "pooling",
+    "vision",
+    "attention",
+    "embedding",
+    "array",
+    "placement",
+    "fused",
+    "amp",
 )
 
 TYPE_GROUPS: Mapping[str, frozenset[int]] = {

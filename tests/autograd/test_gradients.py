@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import network_cases
 import numpy as np
 import pytest
 
@@ -217,6 +218,7 @@ CASES = {
     ],
     "rms_norm": [(F.rms_norm, X), (F.rms_norm, X, Y[0]), (lambda x: F.rms_norm(x, axis=0), X)],
     "dropout": [(lambda x: F.dropout(x, rate=0.0)[0], X)],
+    **network_cases.CASES,
 }
 
 
@@ -270,6 +272,7 @@ _TWICE = [
     "hypot",
     "products_of_others",
     "expand_dims",
+    *network_cases.TWICE,
 ]
 
 

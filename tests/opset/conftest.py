@@ -288,6 +288,15 @@ for _name, _spec in BY_NAME.items():
     if _spec.level == "primitive" and _name not in SPECIAL and _name not in UFUNCS:
         UFUNCS[_name] = getattr(np, {"conj": "conjugate"}.get(_name, _name))
 
+
+def _windows(x, attributes, shape):
+    strides = list(x.strides)
+    inner = [strides[a] * d for a, d in zip(attributes["axes"], attributes["dilation"], strict=True)]
+    for axis, step in zip(attributes["axes"], attributes["step"], strict=True):
+        strides[axis] *= step
+    return np.lib.stride_tricks.as_strided(x, shape, (*strides, *inner), writeable=False)
+
+
 VIEWS = {
     "reshape": lambda x, a, shape: x.reshape(shape),
     "permute_dims": lambda x, a, shape: np.transpose(x, a["axes"]),
@@ -297,6 +306,8 @@ VIEWS = {
     "broadcast_to": lambda x, a, shape: np.broadcast_to(x, shape),
     "flip": lambda x, a, shape: np.flip(x, a["axis"]),
     "slice": lambda x, a, shape: x[_slices(a["start"], a["stop"], a["step"])],
+    "window_view": lambda x, a, shape: _windows(x, a, shape),
+    "diagonal": lambda x, a, shape: np.diagonal(x, a["offset"], -2, -1),
 }
 
 

@@ -1110,6 +1110,148 @@ DA_OPS_ASSERT(gelu_size, sizeof(da_attributes_gelu) % 8 == 0);
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
+/* relu6: (x: T) -> (out: T)
+ *   x limited to the range from 0 to 6.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN gives NaN */
+
+/* hardtanh: (x: T) -> (out: T)
+ *   x limited to the range from low to high.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_hardtanh {
+  uint64_t struct_size;
+  const void *extension;
+  double low;
+  double high;
+} da_attributes_hardtanh;
+DA_OPS_ASSERT(hardtanh_size, sizeof(da_attributes_hardtanh) % 8 == 0);
+
+/* hardsigmoid: (x: T) -> (out: T)
+ *   x * slope + offset, limited to the range from 0 to 1.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_hardsigmoid {
+  uint64_t struct_size;
+  const void *extension;
+  double slope;
+  double offset;
+} da_attributes_hardsigmoid;
+DA_OPS_ASSERT(hardsigmoid_size, sizeof(da_attributes_hardsigmoid) % 8 == 0);
+
+/* hardswish: (x: T) -> (out: T)
+ *   x * min(max(x + 3, 0), 6) / 6.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* mish: (x: T) -> (out: T)
+ *   x * tanh(softplus(x)).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* selu: (x: T) -> (out: T)
+ *   scale * (x where it is positive, else alpha * (exp(x) - 1)), with the constants of self-normalising
+ *   networks.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* celu: (x: T) -> (out: T)
+ *   x where it is positive, else alpha * (exp(x / alpha) - 1).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_celu {
+  uint64_t struct_size;
+  const void *extension;
+  double alpha;
+} da_attributes_celu;
+DA_OPS_ASSERT(celu_size, sizeof(da_attributes_celu) % 8 == 0);
+
+/* softsign: (x: T) -> (out: T)
+ *   x / (1 + |x|).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* log_sigmoid: (x: T) -> (out: T)
+ *   log(sigmoid(x)), without overflow.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* tanhshrink: (x: T) -> (out: T)
+ *   x - tanh(x).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   rounding: near 0 the difference cancels: the error is measured against x */
+
+/* softshrink: (x: T) -> (out: T)
+ *   x moved towards 0 by limit; 0 within it.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_softshrink {
+  uint64_t struct_size;
+  const void *extension;
+  double limit;
+} da_attributes_softshrink;
+DA_OPS_ASSERT(softshrink_size, sizeof(da_attributes_softshrink) % 8 == 0);
+
+/* hardshrink: (x: T) -> (out: T)
+ *   x, with 0 where it lies within limit of 0.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_hardshrink {
+  uint64_t struct_size;
+  const void *extension;
+  double limit;
+} da_attributes_hardshrink;
+DA_OPS_ASSERT(hardshrink_size, sizeof(da_attributes_hardshrink) % 8 == 0);
+
+/* threshold: (x: T) -> (out: T)
+ *   x where it is above limit, else value.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_threshold {
+  uint64_t struct_size;
+  const void *extension;
+  double limit;
+  double value;
+} da_attributes_threshold;
+DA_OPS_ASSERT(threshold_size, sizeof(da_attributes_threshold) % 8 == 0);
+
+/* prelu: (x: T, slope: T) -> (out: T)
+ *   x where it is positive, else slope * x. The slope broadcasts with x.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+
+/* glu: (x: T) -> (out: T)
+ *   The first half of x along an axis times the sigmoid of the second half.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_glu {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_glu;
+DA_OPS_ASSERT(glu_size, sizeof(da_attributes_glu) % 8 == 0);
+
+/* logit: (x: T) -> (out: T)
+ *   log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   rounding: near one half the logarithms cancel: the error is measured against 1 */
+
 /* softmax: (x: T) -> (out: T)
  *   exp(x) divided by its sum along an axis, without overflow. A row of -infinity gives NaN.
  *   T: floating
@@ -1153,9 +1295,47 @@ typedef struct da_attributes_logsumexp {
 } da_attributes_logsumexp;
 DA_OPS_ASSERT(logsumexp_size, sizeof(da_attributes_logsumexp) % 8 == 0);
 
-/* nll_loss: (log_probabilities: T, target: int64) -> (out: T)
- *   Minus the log-probability of each target class, from log-probabilities along an axis. A target outside
- *   [0, classes) is an error.
+/* softmax_gradient: (upstream: T, result: T) -> (out: T)
+ *   The gradient of softmax along an axis, from its result.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_softmax_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_softmax_gradient;
+DA_OPS_ASSERT(softmax_gradient_size, sizeof(da_attributes_softmax_gradient) % 8 == 0);
+
+/* log_softmax_gradient: (upstream: T, result: T) -> (out: T)
+ *   The gradient of log_softmax along an axis, from its result.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_log_softmax_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_log_softmax_gradient;
+DA_OPS_ASSERT(log_softmax_gradient_size, sizeof(da_attributes_log_softmax_gradient) % 8 == 0);
+
+/* target_weights: (target: int64, weight: T?) -> (out: T)
+ *   The weight of each target's class, 1 without weights, and 0 for targets that are ignored.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_target_weights {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t classes;
+  int64_t has_ignore_index;
+  int64_t ignore_index;
+} da_attributes_target_weights;
+DA_OPS_ASSERT(target_weights_size, sizeof(da_attributes_target_weights) % 8 == 0);
+
+/* nll_loss: (log_probabilities: T, target: int64, weight: T?) -> (out: T)
+ *   Minus the log-probability of each target class, from log-probabilities along an axis, times the weight
+ *   of the class. Targets of ignore_index count for nothing; others outside [0, classes) are an error. The
+ *   mean is weighted too.
  *   T: floating
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_nll_loss {
@@ -1163,12 +1343,15 @@ typedef struct da_attributes_nll_loss {
   const void *extension;
   int64_t axis;
   const char *reduction;
+  int64_t has_ignore_index;
+  int64_t ignore_index;
 } da_attributes_nll_loss;
 DA_OPS_ASSERT(nll_loss_size, sizeof(da_attributes_nll_loss) % 8 == 0);
 
-/* cross_entropy: (scores: T, target: int64) -> (out: T)
- *   The cross entropy of scores along an axis (softmax included) and integer target classes. A target
- *   outside [0, classes) is an error.
+/* cross_entropy: (scores: T, target: int64, weight: T?) -> (out: T)
+ *   The cross entropy of scores along an axis (softmax included) and integer target classes, times the
+ *   weight of the class. Targets of ignore_index count for nothing; others outside [0, classes) are an
+ *   error. The mean is weighted too.
  *   T: floating
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_cross_entropy {
@@ -1176,6 +1359,8 @@ typedef struct da_attributes_cross_entropy {
   const void *extension;
   int64_t axis;
   const char *reduction;
+  int64_t has_ignore_index;
+  int64_t ignore_index;
 } da_attributes_cross_entropy;
 DA_OPS_ASSERT(cross_entropy_size, sizeof(da_attributes_cross_entropy) % 8 == 0);
 
@@ -1201,6 +1386,202 @@ typedef struct da_attributes_binary_cross_entropy_with_logits {
 } da_attributes_binary_cross_entropy_with_logits;
 DA_OPS_ASSERT(binary_cross_entropy_with_logits_size,
               sizeof(da_attributes_binary_cross_entropy_with_logits) % 8 == 0);
+
+/* l1_loss: (x: T, target: T) -> (out: T)
+ *   The absolute difference of x and target.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_l1_loss {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_l1_loss;
+DA_OPS_ASSERT(l1_loss_size, sizeof(da_attributes_l1_loss) % 8 == 0);
+
+/* reduced_loss: (x: T) -> (out: T)
+ *   The mean or the sum of all elements, or all of them, by the reduction.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_reduced_loss {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_reduced_loss;
+DA_OPS_ASSERT(reduced_loss_size, sizeof(da_attributes_reduced_loss) % 8 == 0);
+
+/* loss_share: (upstream: T, x: T, target: T) -> (out: T)
+ *   What each term of a loss has of its gradient - all of it, or for a mean one part of the number of
+ *   terms.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_loss_share {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_loss_share;
+DA_OPS_ASSERT(loss_share_size, sizeof(da_attributes_loss_share) % 8 == 0);
+
+/* huber_loss: (x: T, target: T) -> (out: T)
+ *   Half the squared difference where it is at most delta, else delta times (the difference less delta /
+ *   2).
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_huber_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double delta;
+  const char *reduction;
+} da_attributes_huber_loss;
+DA_OPS_ASSERT(huber_loss_size, sizeof(da_attributes_huber_loss) % 8 == 0);
+
+/* smooth_l1_loss: (x: T, target: T) -> (out: T)
+ *   Half the squared difference over beta where it is below beta, else the difference less beta / 2.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_smooth_l1_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double beta;
+  const char *reduction;
+} da_attributes_smooth_l1_loss;
+DA_OPS_ASSERT(smooth_l1_loss_size, sizeof(da_attributes_smooth_l1_loss) % 8 == 0);
+
+/* kl_div: (x: T, target: T) -> (out: T)
+ *   target * (log(target) - x) of log-probabilities x, 0 where the target is 0; with log_target the target
+ *   is a logarithm too.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_kl_div {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t log_target;
+  const char *reduction;
+} da_attributes_kl_div;
+DA_OPS_ASSERT(kl_div_size, sizeof(da_attributes_kl_div) % 8 == 0);
+
+/* hinge_loss: (x: T, target: T) -> (out: T)
+ *   max(0, margin - x * target), for targets of 1 and -1.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_hinge_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double margin;
+  const char *reduction;
+} da_attributes_hinge_loss;
+DA_OPS_ASSERT(hinge_loss_size, sizeof(da_attributes_hinge_loss) % 8 == 0);
+
+/* hinge_embedding_loss: (x: T, target: T) -> (out: T)
+ *   x where the target is 1, max(0, margin - x) where it is not.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_hinge_embedding_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double margin;
+  const char *reduction;
+} da_attributes_hinge_embedding_loss;
+DA_OPS_ASSERT(hinge_embedding_loss_size, sizeof(da_attributes_hinge_embedding_loss) % 8 == 0);
+
+/* soft_margin_loss: (x: T, target: T) -> (out: T)
+ *   log(1 + exp(-x * target)), for targets of 1 and -1, without overflow.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_soft_margin_loss {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_soft_margin_loss;
+DA_OPS_ASSERT(soft_margin_loss_size, sizeof(da_attributes_soft_margin_loss) % 8 == 0);
+
+/* poisson_nll_loss: (x: T, target: T) -> (out: T)
+ *   exp(x) - target * x for logarithms x of rates, or x - target * log(x + epsilon) without log_input.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_poisson_nll_loss {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t log_input;
+  double epsilon;
+  const char *reduction;
+} da_attributes_poisson_nll_loss;
+DA_OPS_ASSERT(poisson_nll_loss_size, sizeof(da_attributes_poisson_nll_loss) % 8 == 0);
+
+/* binary_cross_entropy: (x: T, target: T) -> (out: T)
+ *   The cross entropy of probabilities x and target probabilities. Logarithms stop at -100.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_binary_cross_entropy {
+  uint64_t struct_size;
+  const void *extension;
+  const char *reduction;
+} da_attributes_binary_cross_entropy;
+DA_OPS_ASSERT(binary_cross_entropy_size, sizeof(da_attributes_binary_cross_entropy) % 8 == 0);
+
+/* gaussian_nll_loss: (x: T, target: T, variance: T) -> (out: T)
+ *   Half of log(variance) + (x - target)^2 / variance, of a mean x and a variance, which is held at
+ *   epsilon at least; the three broadcast.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_gaussian_nll_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double epsilon;
+  const char *reduction;
+} da_attributes_gaussian_nll_loss;
+DA_OPS_ASSERT(gaussian_nll_loss_size, sizeof(da_attributes_gaussian_nll_loss) % 8 == 0);
+
+/* cosine_similarity: (x1: T, x2: T) -> (out: T)
+ *   The dot product of x1 and x2 along an axis, over the product of their lengths, each held at epsilon at
+ *   least.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_cosine_similarity {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  double epsilon;
+} da_attributes_cosine_similarity;
+DA_OPS_ASSERT(cosine_similarity_size, sizeof(da_attributes_cosine_similarity) % 8 == 0);
+
+/* cosine_embedding_loss: (x1: T, x2: T, target: int64) -> (out: T)
+ *   1 less the cosine similarity of x1 and x2 along the last axis where the target is 1, and what that
+ *   similarity exceeds the margin by where it is -1.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_cosine_embedding_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double margin;
+  const char *reduction;
+} da_attributes_cosine_embedding_loss;
+DA_OPS_ASSERT(cosine_embedding_loss_size, sizeof(da_attributes_cosine_embedding_loss) % 8 == 0);
+
+/* margin_ranking_loss: (x1: T, x2: T, target: T) -> (out: T)
+ *   max(0, margin - target * (x1 - x2)), for targets of 1 and -1.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_margin_ranking_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double margin;
+  const char *reduction;
+} da_attributes_margin_ranking_loss;
+DA_OPS_ASSERT(margin_ranking_loss_size, sizeof(da_attributes_margin_ranking_loss) % 8 == 0);
+
+/* triplet_margin_loss: (anchor: T, positive: T, other: T) -> (out: T)
+ *   max(0, the distance from anchor to positive, less that to negative, plus margin), with Euclidean
+ *   distances along the last axis, to which epsilon has been added element by element.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_triplet_margin_loss {
+  uint64_t struct_size;
+  const void *extension;
+  double margin;
+  double epsilon;
+  const char *reduction;
+} da_attributes_triplet_margin_loss;
+DA_OPS_ASSERT(triplet_margin_loss_size, sizeof(da_attributes_triplet_margin_loss) % 8 == 0);
 
 /* mean: (x: T) -> (out: T)
  *   The mean over axes (all by default). Integers are converted to the default floating dtype first. The
@@ -1283,6 +1664,89 @@ typedef struct da_attributes_rms_norm {
 } da_attributes_rms_norm;
 DA_OPS_ASSERT(rms_norm_size, sizeof(da_attributes_rms_norm) % 8 == 0);
 
+/* standardize: (x: T) -> (out: T)
+ *   x less its mean over axes, divided by the root of its variance there plus epsilon.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_standardize {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis_count;
+  const int64_t *axis;
+  double epsilon;
+} da_attributes_standardize;
+DA_OPS_ASSERT(standardize_size, sizeof(da_attributes_standardize) % 8 == 0);
+
+/* standardize_gradient: (upstream: T, x: T) -> (out: T)
+ *   The gradient of standardize by x.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_standardize_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis_count;
+  const int64_t *axis;
+  double epsilon;
+} da_attributes_standardize_gradient;
+DA_OPS_ASSERT(standardize_gradient_size, sizeof(da_attributes_standardize_gradient) % 8 == 0);
+
+/* batch_norm: (x: T, centre: T, variance: T, weight: T?, bias: T?) -> (out: T)
+ *   x (n, c, ...) less a mean, divided by the root of a variance plus epsilon, then times weight and plus
+ *   bias, all of which have one number for each channel. For inference.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_batch_norm {
+  uint64_t struct_size;
+  const void *extension;
+  double epsilon;
+} da_attributes_batch_norm;
+DA_OPS_ASSERT(batch_norm_size, sizeof(da_attributes_batch_norm) % 8 == 0);
+
+/* batch_norm_training: (x: T, running_mean: T, running_variance: T, weight: T?, bias: T?) -> (out: T,
+ *     new_mean: T, new_variance: T)
+ *   Batch normalisation by the mean and the biased variance of x (n, c, ...) itself, and the running mean
+ *   and (unbiased) variance moved towards them by momentum. Only the first result has a gradient.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_batch_norm_training {
+  uint64_t struct_size;
+  const void *extension;
+  double momentum;
+  double epsilon;
+} da_attributes_batch_norm_training;
+DA_OPS_ASSERT(batch_norm_training_size, sizeof(da_attributes_batch_norm_training) % 8 == 0);
+
+/* group_norm: (x: T, weight: T?, bias: T?) -> (out: T)
+ *   x (n, c, ...) with every image's channels, in groups of c / groups, brought to mean 0 and variance 1;
+ *   then times weight and plus bias, one number for each channel.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_group_norm {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t groups;
+  double epsilon;
+} da_attributes_group_norm;
+DA_OPS_ASSERT(group_norm_size, sizeof(da_attributes_group_norm) % 8 == 0);
+
+/* instance_norm: (x: T, weight: T?, bias: T?) -> (out: T)
+ *   x (n, c, ...) with each channel of each image brought to mean 0 and variance 1; then times weight and
+ *   plus bias, one number for each channel.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_instance_norm {
+  uint64_t struct_size;
+  const void *extension;
+  double epsilon;
+} da_attributes_instance_norm;
+DA_OPS_ASSERT(instance_norm_size, sizeof(da_attributes_instance_norm) % 8 == 0);
+
 /* sgd_step: (parameter: T, gradient: T, learning_rate: T) -> (new_parameter: T)
  *   parameter - learning_rate * (gradient + weight_decay * parameter).
  *   T: floating
@@ -1340,6 +1804,113 @@ typedef struct da_attributes_adamw_step {
   double weight_decay;
 } da_attributes_adamw_step;
 DA_OPS_ASSERT(adamw_step_size, sizeof(da_attributes_adamw_step) % 8 == 0);
+
+/* adagrad_step: (parameter: T, gradient: T, accumulator: T, learning_rate: T) -> (new_parameter: T,
+ *     new_accumulator: T)
+ *   The accumulator gains the square of the gradient; the parameter moves against the gradient over the
+ *   accumulator's root.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_adagrad_step {
+  uint64_t struct_size;
+  const void *extension;
+  double epsilon;
+  double weight_decay;
+} da_attributes_adagrad_step;
+DA_OPS_ASSERT(adagrad_step_size, sizeof(da_attributes_adagrad_step) % 8 == 0);
+
+/* rmsprop_step: (parameter: T, gradient: T, square_mean: T, average: T, velocity: T, learning_rate: T) ->
+ *     (new_parameter: T, new_square_mean: T, new_mean: T, new_velocity: T)
+ *   One step of RMSprop. With centered the running mean of the gradient leaves the running square;
+ *   velocity carries momentum.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_rmsprop_step {
+  uint64_t struct_size;
+  const void *extension;
+  double decay;
+  double momentum;
+  double epsilon;
+  double weight_decay;
+  int64_t centered;
+} da_attributes_rmsprop_step;
+DA_OPS_ASSERT(rmsprop_step_size, sizeof(da_attributes_rmsprop_step) % 8 == 0);
+
+/* adadelta_step: (parameter: T, gradient: T, square_mean: T, step_mean: T, learning_rate: T) ->
+ *     (new_parameter: T, new_square_mean: T, new_step_mean: T)
+ *   One step of Adadelta, whose step sizes come from the running squares of gradients and of past steps.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_adadelta_step {
+  uint64_t struct_size;
+  const void *extension;
+  double decay;
+  double epsilon;
+  double weight_decay;
+} da_attributes_adadelta_step;
+DA_OPS_ASSERT(adadelta_step_size, sizeof(da_attributes_adadelta_step) % 8 == 0);
+
+/* adamax_step: (parameter: T, gradient: T, mean: T, greatest: T, step: T, learning_rate: T) ->
+ *     (new_parameter: T, new_mean: T, new_greatest: T)
+ *   One step of Adamax - Adam with the running greatest gradient in place of the variance. step counts
+ *   from 1.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_adamax_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+} da_attributes_adamax_step;
+DA_OPS_ASSERT(adamax_step_size, sizeof(da_attributes_adamax_step) % 8 == 0);
+
+/* nadam_step: (parameter: T, gradient: T, mean: T, variance: T, momentum_product: T, step: T,
+ *     learning_rate: T) -> (new_parameter: T, new_mean: T, new_variance: T, new_product: T)
+ *   One step of NAdam - Adam with Nesterov's look ahead. momentum_product is the running product of the
+ *   scheduled momenta, 1 before the first step.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_nadam_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+  double momentum_decay;
+} da_attributes_nadam_step;
+DA_OPS_ASSERT(nadam_step_size, sizeof(da_attributes_nadam_step) % 8 == 0);
+
+/* lamb_step: (parameter: T, gradient: T, mean: T, variance: T, step: T, learning_rate: T) ->
+ *     (new_parameter: T, new_mean: T, new_variance: T)
+ *   One step of LAMB. The step of Adam, with weight decay added, is scaled by the length of the parameter
+ *   over its own length, where neither is 0.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_lamb_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+} da_attributes_lamb_step;
+DA_OPS_ASSERT(lamb_step_size, sizeof(da_attributes_lamb_step) % 8 == 0);
+
+/* lion_step: (parameter: T, gradient: T, mean: T, learning_rate: T) -> (new_parameter: T, new_mean: T)
+ *   One step of Lion, which moves by the sign of the interpolated momentum.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8 */
+typedef struct da_attributes_lion_step {
+  uint64_t struct_size;
+  const void *extension;
+  double beta1;
+  double beta2;
+  double weight_decay;
+} da_attributes_lion_step;
+DA_OPS_ASSERT(lion_step_size, sizeof(da_attributes_lion_step) % 8 == 0);
 
 /* philox_bits: (seed: uint64, offset: uint64) -> (out: uint32)
  *   Words of the stream (seed, offset), as random.h defines them. */
@@ -1422,6 +1993,932 @@ typedef struct da_attributes_dropout {
   double rate;
 } da_attributes_dropout;
 DA_OPS_ASSERT(dropout_size, sizeof(da_attributes_dropout) % 8 == 0);
+
+/* multinomial: (x: T) -> (out: int64)
+ *   Positions drawn from each row of weights, which are not negative and need not sum to 1, with
+ *   replacement or, by random keys, without.
+ *   T: floating */
+typedef struct da_attributes_multinomial {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t count;
+  int64_t replacement;
+} da_attributes_multinomial;
+DA_OPS_ASSERT(multinomial_size, sizeof(da_attributes_multinomial) % 8 == 0);
+
+/* window_scatter: (x: T) -> (out: T)
+ *   Zeros of a shape, to which the elements of windows are added where they come from; the counterpart of
+ *   window_view.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32
+ *   order: additions apply in the order of the window's elements */
+typedef struct da_attributes_window_scatter {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axes_count;
+  const int64_t *axes;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t step_count;
+  const int64_t *step;
+  int64_t dilation_count;
+  const int64_t *dilation;
+} da_attributes_window_scatter;
+DA_OPS_ASSERT(window_scatter_size, sizeof(da_attributes_window_scatter) % 8 == 0);
+
+/* convolution: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The convolution of images of any number of spatial axes.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_convolution {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_convolution;
+DA_OPS_ASSERT(convolution_size, sizeof(da_attributes_convolution) % 8 == 0);
+
+/* convolution_input_gradient: (upstream: T, weight: T) -> (out: T)
+ *   The gradient of a convolution by images of a shape, which is the transposed convolution of upstream.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_convolution_input_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_convolution_input_gradient;
+DA_OPS_ASSERT(convolution_input_gradient_size, sizeof(da_attributes_convolution_input_gradient) % 8 == 0);
+
+/* convolution_weight_gradient: (x: T, upstream: T) -> (out: T)
+ *   The gradient of a convolution by its weight, which has this shape.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_convolution_weight_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_convolution_weight_gradient;
+DA_OPS_ASSERT(convolution_weight_gradient_size, sizeof(da_attributes_convolution_weight_gradient) % 8 == 0);
+
+/* conv1d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The convolution of signals x (n, c, w) with weight (o, c / groups, k) and bias (o) -> (n, o, windows).
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv1d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv1d;
+DA_OPS_ASSERT(conv1d_size, sizeof(da_attributes_conv1d) % 8 == 0);
+
+/* conv2d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The convolution of images x (n, c, h, w) with weight (o, c / groups, i, j) and bias (o) -> (n, o,
+ *   windows ...).
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv2d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv2d;
+DA_OPS_ASSERT(conv2d_size, sizeof(da_attributes_conv2d) % 8 == 0);
+
+/* conv3d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The convolution of volumes x (n, c, d, h, w) with weight (o, c / groups, i, j, k) and bias (o).
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv3d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv3d;
+DA_OPS_ASSERT(conv3d_size, sizeof(da_attributes_conv3d) % 8 == 0);
+
+/* conv_transpose1d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The transposed convolution of x (n, c, w) with weight (c, o / groups, k) - the gradient of a
+ *   convolution by its input. output_padding adds to the end of the result.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv_transpose1d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t output_padding_count;
+  const int64_t *output_padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv_transpose1d;
+DA_OPS_ASSERT(conv_transpose1d_size, sizeof(da_attributes_conv_transpose1d) % 8 == 0);
+
+/* conv_transpose2d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The transposed convolution of images x (n, c, h, w) with weight (c, o / groups, i, j); see
+ *   conv_transpose1d.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv_transpose2d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t output_padding_count;
+  const int64_t *output_padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv_transpose2d;
+DA_OPS_ASSERT(conv_transpose2d_size, sizeof(da_attributes_conv_transpose2d) % 8 == 0);
+
+/* conv_transpose3d: (x: T, weight: T, bias: T?) -> (out: T)
+ *   The transposed convolution of volumes x (n, c, d, h, w) with weight (c, o / groups, i, j, k).
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32
+ *   nan: NaN propagates to the results whose windows hold it */
+typedef struct da_attributes_conv_transpose3d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t output_padding_count;
+  const int64_t *output_padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+} da_attributes_conv_transpose3d;
+DA_OPS_ASSERT(conv_transpose3d_size, sizeof(da_attributes_conv_transpose3d) % 8 == 0);
+
+/* max_pool: (x: T) -> (out: T)
+ *   The greatest element of each window. Padding never wins against an element.
+ *   T: integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins */
+typedef struct da_attributes_max_pool {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t ceil_mode;
+} da_attributes_max_pool;
+DA_OPS_ASSERT(max_pool_size, sizeof(da_attributes_max_pool) % 8 == 0);
+
+/* max_pool_gradient: (upstream: T, x: T) -> (out: T)
+ *   Each window's share of upstream, given to its greatest element, the first of equals.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32
+ *   order: the first of equals in a window has all */
+typedef struct da_attributes_max_pool_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t ceil_mode;
+} da_attributes_max_pool_gradient;
+DA_OPS_ASSERT(max_pool_gradient_size, sizeof(da_attributes_max_pool_gradient) % 8 == 0);
+
+/* avg_pool: (x: T) -> (out: T)
+ *   The mean of each window. With count_include_pad padding counts as zeros; else the mean is over the
+ *   elements of the image alone. What ceil_mode adds never counts.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_avg_pool {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t ceil_mode;
+  int64_t count_include_pad;
+} da_attributes_avg_pool;
+DA_OPS_ASSERT(avg_pool_size, sizeof(da_attributes_avg_pool) % 8 == 0);
+
+/* avg_pool_gradient: (upstream: T) -> (out: T)
+ *   Each window's share of upstream, divided evenly among the elements that its mean counted.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_avg_pool_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t ceil_mode;
+  int64_t count_include_pad;
+} da_attributes_avg_pool_gradient;
+DA_OPS_ASSERT(avg_pool_gradient_size, sizeof(da_attributes_avg_pool_gradient) % 8 == 0);
+
+/* max_pool1d: (x: T) -> (out: T)
+ *   The greatest element of each window of signals (n, c, w). Padding never wins against an element.
+ *   T: integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins */
+typedef struct da_attributes_max_pool1d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t ceil_mode;
+} da_attributes_max_pool1d;
+DA_OPS_ASSERT(max_pool1d_size, sizeof(da_attributes_max_pool1d) % 8 == 0);
+
+/* max_pool2d: (x: T) -> (out: T)
+ *   The greatest element of each window of images (n, c, h, w). Padding never wins against an element.
+ *   T: integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins */
+typedef struct da_attributes_max_pool2d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t ceil_mode;
+} da_attributes_max_pool2d;
+DA_OPS_ASSERT(max_pool2d_size, sizeof(da_attributes_max_pool2d) % 8 == 0);
+
+/* max_pool3d: (x: T) -> (out: T)
+ *   The greatest element of each window of volumes (n, c, d, h, w). Padding never wins against an element.
+ *   T: integer, floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins */
+typedef struct da_attributes_max_pool3d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t ceil_mode;
+} da_attributes_max_pool3d;
+DA_OPS_ASSERT(max_pool3d_size, sizeof(da_attributes_max_pool3d) % 8 == 0);
+
+/* avg_pool1d: (x: T) -> (out: T)
+ *   The mean of each window of signals (n, c, w); see count_include_pad for padding.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_avg_pool1d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t ceil_mode;
+  int64_t count_include_pad;
+} da_attributes_avg_pool1d;
+DA_OPS_ASSERT(avg_pool1d_size, sizeof(da_attributes_avg_pool1d) % 8 == 0);
+
+/* avg_pool2d: (x: T) -> (out: T)
+ *   The mean of each window of images (n, c, h, w); see count_include_pad for padding.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_avg_pool2d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t ceil_mode;
+  int64_t count_include_pad;
+} da_attributes_avg_pool2d;
+DA_OPS_ASSERT(avg_pool2d_size, sizeof(da_attributes_avg_pool2d) % 8 == 0);
+
+/* avg_pool3d: (x: T) -> (out: T)
+ *   The mean of each window of volumes (n, c, d, h, w); see count_include_pad for padding.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_avg_pool3d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t window_count;
+  const int64_t *window;
+  int64_t has_stride;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t ceil_mode;
+  int64_t count_include_pad;
+} da_attributes_avg_pool3d;
+DA_OPS_ASSERT(avg_pool3d_size, sizeof(da_attributes_avg_pool3d) % 8 == 0);
+
+/* adaptive_avg_pool1d: (x: T) -> (out: T)
+ *   Means of windows that share the spatial axis of (n, c, w) among this many results - from floor(i * w /
+ *   size) to ceil((i + 1) * w / size).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_adaptive_avg_pool1d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size_count;
+  const int64_t *size;
+} da_attributes_adaptive_avg_pool1d;
+DA_OPS_ASSERT(adaptive_avg_pool1d_size, sizeof(da_attributes_adaptive_avg_pool1d) % 8 == 0);
+
+/* adaptive_avg_pool2d: (x: T) -> (out: T)
+ *   Means of windows that share the spatial axes of (n, c, h, w) among this many results; see
+ *   adaptive_avg_pool1d.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_adaptive_avg_pool2d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size_count;
+  const int64_t *size;
+} da_attributes_adaptive_avg_pool2d;
+DA_OPS_ASSERT(adaptive_avg_pool2d_size, sizeof(da_attributes_adaptive_avg_pool2d) % 8 == 0);
+
+/* adaptive_avg_pool3d: (x: T) -> (out: T)
+ *   Means of windows that share the spatial axes of (n, c, d, h, w) among this many results; see
+ *   adaptive_avg_pool1d.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_adaptive_avg_pool3d {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size_count;
+  const int64_t *size;
+} da_attributes_adaptive_avg_pool3d;
+DA_OPS_ASSERT(adaptive_avg_pool3d_size, sizeof(da_attributes_adaptive_avg_pool3d) % 8 == 0);
+
+/* adaptive_avg_pool_gradient: (upstream: T) -> (out: T)
+ *   Each result's share of upstream, divided evenly among the elements of its window.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_adaptive_avg_pool_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t size_count;
+  const int64_t *size;
+} da_attributes_adaptive_avg_pool_gradient;
+DA_OPS_ASSERT(adaptive_avg_pool_gradient_size, sizeof(da_attributes_adaptive_avg_pool_gradient) % 8 == 0);
+
+/* global_avg_pool: (x: T) -> (out: T)
+ *   The mean of each channel over all spatial axes, which keep size 1.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32 */
+
+/* global_max_pool: (x: T) -> (out: T)
+ *   The greatest element of each channel over all spatial axes, which keep size 1.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0
+ *   nan: NaN wins */
+
+/* pad_mode: (x: T) -> (out: T)
+ *   x with elements of its own added around each axis - mirrored at the edge without it (reflect), the
+ *   edge itself (replicate), or from the other end (circular).
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_pad_mode {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t before_count;
+  const int64_t *before;
+  int64_t after_count;
+  const int64_t *after;
+  const char *mode;
+} da_attributes_pad_mode;
+DA_OPS_ASSERT(pad_mode_size, sizeof(da_attributes_pad_mode) % 8 == 0);
+
+/* resize_nearest: (x: T) -> (out: T)
+ *   Images (n, c, ...) at other spatial sizes; each place takes the element at floor(place * old / new).
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_resize_nearest {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size_count;
+  const int64_t *size;
+} da_attributes_resize_nearest;
+DA_OPS_ASSERT(resize_nearest_size, sizeof(da_attributes_resize_nearest) % 8 == 0);
+
+/* resize_nearest_gradient: (upstream: T) -> (out: T)
+ *   The gradient of resize_nearest by images of this shape.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_resize_nearest_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+} da_attributes_resize_nearest_gradient;
+DA_OPS_ASSERT(resize_nearest_gradient_size, sizeof(da_attributes_resize_nearest_gradient) % 8 == 0);
+
+/* resize_linear: (x: T) -> (out: T)
+ *   Images (n, c, ...) at other spatial sizes, interpolated linearly along each axis. Places are measured
+ *   between the centres of elements, or with align_corners between those of the first and the last.
+ *   T: floating
+ *   error: float16 1, bfloat16 1, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_resize_linear {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size_count;
+  const int64_t *size;
+  int64_t align_corners;
+} da_attributes_resize_linear;
+DA_OPS_ASSERT(resize_linear_size, sizeof(da_attributes_resize_linear) % 8 == 0);
+
+/* resize_places: () -> (low: int64, high: int64, part: T)
+ *   Between which two elements of an axis each place of a resized one lies, and how far from the first.
+ *   T: floating */
+typedef struct da_attributes_resize_places {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size;
+  int64_t count;
+  int64_t align_corners;
+} da_attributes_resize_places;
+DA_OPS_ASSERT(resize_places_size, sizeof(da_attributes_resize_places) % 8 == 0);
+
+/* resize_linear_gradient: (upstream: T) -> (out: T)
+ *   The gradient of resize_linear by images of this shape.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_resize_linear_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t align_corners;
+} da_attributes_resize_linear_gradient;
+DA_OPS_ASSERT(resize_linear_gradient_size, sizeof(da_attributes_resize_linear_gradient) % 8 == 0);
+
+/* pixel_shuffle: (x: T) -> (out: T)
+ *   Blocks of factor * factor channels laid out in the plane: (..., c r r, h, w) -> (..., c, h r, w r).
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_pixel_shuffle {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t factor;
+} da_attributes_pixel_shuffle;
+DA_OPS_ASSERT(pixel_shuffle_size, sizeof(da_attributes_pixel_shuffle) % 8 == 0);
+
+/* pixel_unshuffle: (x: T) -> (out: T)
+ *   Blocks of the plane laid out as channels: (..., c, h r, w r) -> (..., c r r, h, w).
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_pixel_unshuffle {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t factor;
+} da_attributes_pixel_unshuffle;
+DA_OPS_ASSERT(pixel_unshuffle_size, sizeof(da_attributes_pixel_unshuffle) % 8 == 0);
+
+/* attention_weights: (query: T, key: T, mask: bool?, bias: T?) -> (out: T)
+ *   The softmax along the last axis of query @ key.T * scale + bias, 0 where the mask is false, or with
+ *   causal where the key stands behind the query. A row that is masked throughout is 0. scale is 1 /
+ *   sqrt(e) unless given.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_attention_weights {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t causal;
+  int64_t has_scale;
+  double scale;
+  int64_t offset;
+} da_attributes_attention_weights;
+DA_OPS_ASSERT(attention_weights_size, sizeof(da_attributes_attention_weights) % 8 == 0);
+
+/* scaled_dot_product_attention: (query: T, key: T, value: T, mask: bool?, bias: T?) -> (out: T)
+ *   softmax(query @ key.T * scale + bias) @ value over query (..., l, e), key (..., s, e) and value (...,
+ *   s, v). Keys where the mask is false, and with causal those behind the query, have no part; a query
+ *   without any key gives 0. scale is 1 / sqrt(e) unless given.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_scaled_dot_product_attention {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t causal;
+  int64_t has_scale;
+  double scale;
+} da_attributes_scaled_dot_product_attention;
+DA_OPS_ASSERT(scaled_dot_product_attention_size, sizeof(da_attributes_scaled_dot_product_attention) % 8 == 0);
+
+/* rotary_embedding: (x: T, cosine: T, sine: T) -> (out: T)
+ *   Pairs of x turned by angles with these cosines and sines. Pairs are the first and the second half of
+ *   the last axis, or with interleaved each two neighbours.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 4, float64 4
+ *   rounding: products and their sum are rounded */
+typedef struct da_attributes_rotary_embedding {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t interleaved;
+} da_attributes_rotary_embedding;
+DA_OPS_ASSERT(rotary_embedding_size, sizeof(da_attributes_rotary_embedding) % 8 == 0);
+
+/* embedding: (weight: T, indices: int64) -> (out: T)
+ *   Rows of weight (n, d) at the indices. Negative indices count from the end; one out of range is an
+ *   error. The row of padding_index has no gradient.
+ *   T: floating
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_embedding {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_padding_index;
+  int64_t padding_index;
+} da_attributes_embedding;
+DA_OPS_ASSERT(embedding_size, sizeof(da_attributes_embedding) % 8 == 0);
+
+/* embedding_gradient: (upstream: T, indices: int64) -> (out: T)
+ *   The gradient of embedding by its weight, which has size rows.
+ *   T: floating
+ *   accumulate: 16-bit floats in float32
+ *   determinism: the same operands give the same bits */
+typedef struct da_attributes_embedding_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t size;
+  int64_t has_padding_index;
+  int64_t padding_index;
+} da_attributes_embedding_gradient;
+DA_OPS_ASSERT(embedding_gradient_size, sizeof(da_attributes_embedding_gradient) % 8 == 0);
+
+/* diagonal_scatter: (x: T) -> (out: T)
+ *   Zeros of a shape, with x on the diagonals of its matrices; the counterpart of diagonal.
+ *   T: integer, floating, complex
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_diagonal_scatter {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t shape_count;
+  const int64_t *shape;
+  int64_t offset;
+} da_attributes_diagonal_scatter;
+DA_OPS_ASSERT(diagonal_scatter_size, sizeof(da_attributes_diagonal_scatter) % 8 == 0);
+
+/* trace: (x: T) -> (out: T)
+ *   The sum of the diagonal of each matrix; offset counts above the main one.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32
+ *   overflow: integers wrap
+ *   empty: 0 */
+typedef struct da_attributes_trace {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t offset;
+} da_attributes_trace;
+DA_OPS_ASSERT(trace_size, sizeof(da_attributes_trace) % 8 == 0);
+
+/* outer: (x1: T, x2: T) -> (out: T)
+ *   The products of every element of x1 with every element of x2, both of one dimension.
+ *   T: integer, floating, complex
+ *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
+ *   overflow: integers wrap */
+
+/* diff: (x: T) -> (out: T)
+ *   The n-th difference of neighbours along an axis.
+ *   T: integer, floating, complex
+ *   overflow: integers wrap
+ *   rounding: each difference is rounded */
+typedef struct da_attributes_diff {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  int64_t n;
+} da_attributes_diff;
+DA_OPS_ASSERT(diff_size, sizeof(da_attributes_diff) % 8 == 0);
+
+/* cross: (x1: T, x2: T) -> (out: T)
+ *   The cross product of vectors of three elements along an axis counted from the end; the rest
+ *   broadcasts.
+ *   T: integer, floating, complex
+ *   overflow: integers wrap
+ *   rounding: two products and their difference are rounded */
+typedef struct da_attributes_cross {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_cross;
+DA_OPS_ASSERT(cross_size, sizeof(da_attributes_cross) % 8 == 0);
+
+/* vector_norm: (x: T) -> (out: real(T))
+ *   The length of vectors over axes (all by default) - order 2 is Euclidean, 1 the sum of magnitudes,
+ *   infinities their greatest or least, 0 the number of elements that are not 0.
+ *   T: floating, complex
+ *   error: float16 1, bfloat16 1, float32 16, float64 16, complex64 16, complex128 16
+ *   accumulate: 16-bit floats in float32
+ *   overflow: only where the result does - elements are scaled by the greatest */
+typedef struct da_attributes_vector_norm {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t has_axis;
+  int64_t axis_count;
+  const int64_t *axis;
+  int64_t keepdims;
+  double ord;
+} da_attributes_vector_norm;
+DA_OPS_ASSERT(vector_norm_size, sizeof(da_attributes_vector_norm) % 8 == 0);
+
+/* repeat: (x: T) -> (out: T)
+ *   Each element the given number of times along an axis.
+ *   T: all dtypes
+ *   rounding: elements are carried over bit for bit */
+typedef struct da_attributes_repeat {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t repeats;
+  int64_t axis;
+} da_attributes_repeat;
+DA_OPS_ASSERT(repeat_size, sizeof(da_attributes_repeat) % 8 == 0);
+
+/* top_k: (x: T) -> (values: T, indices: int64)
+ *   The k greatest (or least) elements along an axis in order, and their positions. NaN stands last; of
+ *   equal elements the first comes first.
+ *   T: bool, integer, floating
+ *   nan: NaN stands last
+ *   order: equal elements keep their order */
+typedef struct da_attributes_top_k {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t k;
+  int64_t axis;
+  int64_t largest;
+} da_attributes_top_k;
+DA_OPS_ASSERT(top_k_size, sizeof(da_attributes_top_k) % 8 == 0);
+
+/* searchsorted: (x1: T, x2: T) -> (out: int64)
+ *   Where each value would stand in x1, which is sorted - how many elements are less than it, or with
+ *   right at most it. NaN counts as greater than everything.
+ *   T: integer, floating
+ *   nan: NaN counts as the greatest */
+typedef struct da_attributes_searchsorted {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t right;
+} da_attributes_searchsorted;
+DA_OPS_ASSERT(searchsorted_size, sizeof(da_attributes_searchsorted) % 8 == 0);
+
+/* nan_to_num: (x: T) -> (out: T)
+ *   x with NaN, infinity and minus infinity replaced by these numbers; infinities by the greatest and
+ *   least finite ones by default.
+ *   T: floating
+ *   error: float16 0, bfloat16 0, float32 0, float64 0 */
+typedef struct da_attributes_nan_to_num {
+  uint64_t struct_size;
+  const void *extension;
+  double nan;
+  int64_t has_posinf;
+  double posinf;
+  int64_t has_neginf;
+  double neginf;
+} da_attributes_nan_to_num;
+DA_OPS_ASSERT(nan_to_num_size, sizeof(da_attributes_nan_to_num) % 8 == 0);
+
+/* lerp: (x1: T, x2: T, weight: T) -> (out: T)
+ *   x1 + weight * (x2 - x1).
+ *   T: floating, complex
+ *   error: float16 2, bfloat16 2, float32 4, float64 4
+ *   rounding: the error is measured against |x1| + |x2| */
+
+/* masked_fill: (x: T, mask: bool, value: T) -> (out: T)
+ *   x with a value where the mask is true; the three broadcast.
+ *   T: bool, integer, floating, complex
+ *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 0, complex128 0 */
+
+/* index_add: (x: T, indices: int64, updates: T) -> (out: T)
+ *   x with updates added at positions along an axis, in order. Negative indices count from the end.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32
+ *   order: additions apply in the order of the indices
+ *   overflow: integers wrap */
+typedef struct da_attributes_index_add {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_index_add;
+DA_OPS_ASSERT(index_add_size, sizeof(da_attributes_index_add) % 8 == 0);
+
+/* scatter_add: (x: T, indices: int64, updates: T) -> (out: T)
+ *   x with updates added along an axis at positions, one list for each place of the other axes. Updates
+ *   and indices have one shape, which agrees with x but along the axis.
+ *   T: integer, floating, complex
+ *   accumulate: 16-bit floats in float32
+ *   order: additions apply in the order of the indices
+ *   overflow: integers wrap */
+typedef struct da_attributes_scatter_add {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_scatter_add;
+DA_OPS_ASSERT(scatter_add_size, sizeof(da_attributes_scatter_add) % 8 == 0);
+
+/* linear_activation: (x: T, weight: T, bias: T?) -> (out: T)
+ *   An activation - none, relu, gelu, silu, sigmoid or tanh - of x @ weight.T + bias.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_linear_activation {
+  uint64_t struct_size;
+  const void *extension;
+  const char *activation;
+} da_attributes_linear_activation;
+DA_OPS_ASSERT(linear_activation_size, sizeof(da_attributes_linear_activation) % 8 == 0);
+
+/* activate: (x: T) -> (out: T)
+ *   The activation of this name: none, relu, gelu, silu, sigmoid or tanh.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_activate {
+  uint64_t struct_size;
+  const void *extension;
+  const char *activation;
+} da_attributes_activate;
+DA_OPS_ASSERT(activate_size, sizeof(da_attributes_activate) % 8 == 0);
+
+/* activate_gradient: (upstream: T, x: T) -> (out: T)
+ *   The gradient of the activation of this name by its argument.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_activate_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  const char *activation;
+} da_attributes_activate_gradient;
+DA_OPS_ASSERT(activate_gradient_size, sizeof(da_attributes_activate_gradient) % 8 == 0);
+
+/* add_layer_norm: (x: T, residual: T, weight: T?, bias: T?) -> (out: T, total: T)
+ *   layer_norm(x + residual) over the last axis, and the sum itself.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_add_layer_norm {
+  uint64_t struct_size;
+  const void *extension;
+  double epsilon;
+} da_attributes_add_layer_norm;
+DA_OPS_ASSERT(add_layer_norm_size, sizeof(da_attributes_add_layer_norm) % 8 == 0);
+
+/* conv_norm_activation: (x: T, weight: T, centre: T, variance: T, scale: T, shift: T) -> (out: T)
+ *   The convolution of x with weight, batch normalisation by a mean and a variance with scale and shift,
+ *   then an activation - none, relu, gelu, silu, sigmoid or tanh. For inference.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 64, float64 64
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_conv_norm_activation {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t stride_count;
+  const int64_t *stride;
+  int64_t padding_count;
+  const int64_t *padding;
+  int64_t dilation_count;
+  const int64_t *dilation;
+  int64_t groups;
+  double epsilon;
+  const char *activation;
+} da_attributes_conv_norm_activation;
+DA_OPS_ASSERT(conv_norm_activation_size, sizeof(da_attributes_conv_norm_activation) % 8 == 0);
+
+/* check_finite_and_unscale: (x: T, scale: U) -> (out: T, found: bool)
+ *   x divided by the scale, in x's dtype, and whether any element of x is NaN or infinite.
+ *   T: floating
+ *   U: floating
+ *   error: float16 1, bfloat16 1, float32 1, float64 1
+ *   rounding: the reciprocal of the scale is rounded first */
+
+/* update_loss_scaling: (scale: T, good_steps: int64, found: bool) -> (new_scale: T, new_steps: int64)
+ *   The next loss scale and the number of good steps in a row - after a step that found NaN or infinity
+ *   the scale shrinks by backoff and counting begins again; after `interval` good steps it grows by
+ *   growth, if it stays finite.
+ *   T: floating
+ *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5 */
+typedef struct da_attributes_update_loss_scaling {
+  uint64_t struct_size;
+  const void *extension;
+  double growth;
+  double backoff;
+  int64_t interval;
+} da_attributes_update_loss_scaling;
+DA_OPS_ASSERT(update_loss_scaling_size, sizeof(da_attributes_update_loss_scaling) % 8 == 0);
 
 #undef DA_OPS_ASSERT
 
