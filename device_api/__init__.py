@@ -30,7 +30,7 @@ def get_cmake_dir() -> str:
 
 
 def __getattr__(name: str) -> object:
-    if name.startswith("_"):
+    if name.startswith("_") and name != "__array_namespace_info__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from device_api._names import MODULES, OPS_MODULE, SUBMODULES
 

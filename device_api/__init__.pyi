@@ -1,6 +1,8 @@
 # ruff: noqa: F403
 # The public namespace as type checkers see it; at run time names come from the same modules on demand.
 from device_api.ops._functions import *  # isort: skip
+from device_api import fft as fft
+from device_api import linalg as linalg
 from device_api._core import Device as Device
 from device_api._core import Tensor as Tensor
 from device_api._core import cache_info as cache_info
@@ -38,6 +40,7 @@ from device_api.errors import PluginNotFound as PluginNotFound
 from device_api.errors import PluginRefused as PluginRefused
 from device_api.errors import ShapeError as ShapeError
 from device_api.errors import UnsupportedOp as UnsupportedOp
+from device_api.interop.dlpack import from_dlpack as from_dlpack
 from device_api.loading import PluginRecord as PluginRecord
 from device_api.loading import plugin_records as plugin_records
 from device_api.loading import register_plugin as register_plugin
@@ -65,12 +68,35 @@ from device_api.tensor.creation import zeros as zeros
 from device_api.tensor.creation import zeros_like as zeros_like
 from device_api.tensor.dynamic import count_nonzero as count_nonzero
 from device_api.tensor.dynamic import nonzero as nonzero
+from device_api.tensor.inspection import __array_namespace_info__ as __array_namespace_info__
+from device_api.tensor.inspection import can_cast as can_cast
+from device_api.tensor.inspection import finfo as finfo
+from device_api.tensor.inspection import iinfo as iinfo
+from device_api.tensor.inspection import isdtype as isdtype
+from device_api.tensor.inspection import result_type as result_type
 from device_api.tensor.random import bernoulli as bernoulli
 from device_api.tensor.random import exponential as exponential
 from device_api.tensor.random import normal as normal
 from device_api.tensor.random import permutation as permutation
 from device_api.tensor.random import randint as randint
 from device_api.tensor.random import uniform as uniform
+from device_api.tensor.rearranging import astype as astype  # type: ignore[assignment]
+from device_api.tensor.rearranging import broadcast_arrays as broadcast_arrays
+from device_api.tensor.rearranging import broadcast_shapes as broadcast_shapes
+from device_api.tensor.rearranging import diff as diff
+from device_api.tensor.rearranging import meshgrid as meshgrid
+from device_api.tensor.rearranging import moveaxis as moveaxis
+from device_api.tensor.rearranging import positive as positive
+from device_api.tensor.rearranging import repeat as repeat
+from device_api.tensor.rearranging import reshape as reshape  # type: ignore[assignment]
+from device_api.tensor.rearranging import tensordot as tensordot
+from device_api.tensor.rearranging import unstack as unstack
+from device_api.tensor.sets import isin as isin
+from device_api.tensor.sets import searchsorted as searchsorted
+from device_api.tensor.sets import unique_all as unique_all
+from device_api.tensor.sets import unique_counts as unique_counts
+from device_api.tensor.sets import unique_inverse as unique_inverse
+from device_api.tensor.sets import unique_values as unique_values
 
 __version__: str
 __array_api_version__: str

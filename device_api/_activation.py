@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from device_api import _core
 from device_api.autograd import backward, record
+from device_api.ops import python_kernels
 from device_api.ops._table import BY_NAME, OPS
 from device_api.ops.planning import plan
 from device_api.tensor.methods import SURFACE
@@ -31,3 +32,4 @@ _core.set_op_names({spec.id: spec.name for spec in OPS})
 _core.set_operators({operator: BY_NAME[op].id for operator, op in _OPERATORS.items()})
 _core.set_surface({**SURFACE, "backward": backward})
 _core.set_hooks(plan=plan, record=record, coerce=coerce)
+python_kernels.provide("cpu", "reference_cpu.long_tail")

@@ -33,10 +33,19 @@ _BY_MODULE = {
     "device_api.tensor.creation": (
         "arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like"
     ),
+    "device_api.interop.dlpack": "from_dlpack",
     "device_api.tensor.dynamic": "count_nonzero nonzero",
+    "device_api.tensor.inspection": (
+        "__array_namespace_info__ can_cast finfo iinfo isdtype result_type"
+    ),
+    "device_api.tensor.rearranging": (
+        "astype broadcast_arrays broadcast_shapes diff meshgrid moveaxis positive repeat reshape tensordot"
+        " unstack"
+    ),
+    "device_api.tensor.sets": "isin searchsorted unique_all unique_counts unique_inverse unique_values",
     "device_api.tensor.random": "bernoulli exponential normal permutation randint uniform",
 }
 
 MODULES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 OPS_MODULE = "device_api.ops._functions"
-SUBMODULES = frozenset("abi autograd cli dtypes errors loading ops opset runtime tensor".split())
+SUBMODULES = frozenset("abi autograd cli dtypes errors fft linalg loading ops opset runtime tensor".split())

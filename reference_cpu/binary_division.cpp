@@ -33,7 +33,8 @@ struct FloorDivide {
 
   template <class T>
   static T divide_floats(T a, T b) {
-    if (b == 0) return a / b;
+    // Beside an infinity the array API wants the quotient, where C's fmod leads to NaN or -1.
+    if (b == 0 || std::isinf(a) || std::isinf(b)) return a / b;
     T rest = std::fmod(a, b);
     T quotient = (a - rest) / b;
     if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;

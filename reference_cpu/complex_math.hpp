@@ -40,12 +40,21 @@ std::complex<T> complex_power(std::complex<T> a, std::complex<T> b) {
   return {static_cast<T>(made.real()), static_cast<T>(made.imag())};
 }
 
+// As in C, but at an infinite real part the zero has the sign of the imaginary part, as the array API has it.
+template <class T>
+std::complex<T> complex_tanh(std::complex<T> z) {
+  if (std::isinf(z.real()) && std::isfinite(z.imag())) {
+    return {std::copysign(T(1), z.real()), std::copysign(T(0), z.imag())};
+  }
+  return std::tanh(z);
+}
+
 // exp(z) - 1 without cancellation: the real part is expm1(x) cos y - 2 sin(y/2)^2.
 template <class T>
 std::complex<T> complex_expm1(std::complex<T> z) {
   if (!std::isfinite(z.real()) || !std::isfinite(z.imag())) return std::exp(z) - std::complex<T>(T(1), T(0));
   const T half = std::sin(z.imag() / 2);
-  const T real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half;
+  const T real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half + T(0);  // never -0
   return {real, std::exp(z.real()) * std::sin(z.imag())};
 }
 

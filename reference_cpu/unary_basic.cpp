@@ -39,7 +39,7 @@ struct Sign {
   template <class T>
   static T apply(T a) {
     if constexpr (std::is_floating_point_v<T>) {
-      return a > 0 ? T(1) : (a < 0 ? T(-1) : a);  // zeros and NaN are themselves
+      return a > 0 ? T(1) : (a < 0 ? T(-1) : (a == 0 ? T(0) : a));  // NaN is itself
     } else if constexpr (std::is_signed_v<T>) {
       return static_cast<T>((a > 0) - (a < 0));
     } else {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +40,19 @@ def logaddexp(call: Call) -> list[Expected]:
     return [Expected(np.logaddexp(x1, x2), call.inputs[0].dtype, np.maximum(np.abs(x1), np.abs(x2)))]
 
 
+def _floor_divide(x1: Any, x2: Any) -> Any:
+    quotient = np.floor_divide(x1, x2)
+    if quotient.dtype.kind != "f":
+        return quotient
+    return np.where(np.isinf(x1) | np.isinf(x2), np.divide(x1, x2), quotient)
+
+
 @oracle("floor_divide", "remainder")
 def division(call: Call) -> list[Expected]:
-    """NumPy's own result in the type itself (float32 for the 16-bit types, rounded once)."""
+    """NumPy's own result in the type itself (float32 for the 16-bit types, rounded once). Beside an infinity
+    a quotient is x1 / x2, as the array API has it."""
     x1, x2 = call.inputs
-    function = np.floor_divide if call.op == "floor_divide" else np.remainder
+    function = _floor_divide if call.op == "floor_divide" else np.remainder
     if not is_float(x1.dtype):
         return [Expected(function(x1, x2), x1.dtype)]
     if is_half(x1.dtype):

@@ -74,6 +74,7 @@ __all__ = [
     "ceil",
     "celu",
     "check_finite_and_unscale",
+    "cholesky",
     "clip",
     "concat",
     "conj",
@@ -93,10 +94,15 @@ __all__ = [
     "cross_entropy",
     "cumulative_prod",
     "cumulative_sum",
+    "det",
     "diagonal",
     "diff",
     "divide",
     "dropout",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
     "elu",
     "embedding",
     "equal",
@@ -132,6 +138,7 @@ __all__ = [
     "imag",
     "index_add",
     "instance_norm",
+    "inv",
     "isfinite",
     "isinf",
     "isnan",
@@ -196,6 +203,7 @@ __all__ = [
     "pow",
     "prelu",
     "prod",
+    "qr",
     "randint",
     "real",
     "reciprocal",
@@ -223,12 +231,14 @@ __all__ = [
     "silu",
     "sin",
     "sinh",
+    "slogdet",
     "smooth_l1_loss",
     "soft_margin_loss",
     "softmax",
     "softplus",
     "softshrink",
     "softsign",
+    "solve",
     "sort",
     "sqrt",
     "square",
@@ -237,6 +247,8 @@ __all__ = [
     "std",
     "subtract",
     "sum",
+    "svd",
+    "svdvals",
     "take",
     "take_along_axis",
     "tan",
@@ -819,10 +831,10 @@ def imag(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
 
 def conj(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate of each element.
+    """The complex conjugate of each element. Real numbers stay as they are.
 
     x (T) -> out (T).
-    T: complex.
+    T: integer, floating, complex.
     Sign of zero: the imaginary part's flips.
 
     True: da.conj(da.asarray([1.0 + 2.0j])).numpy().tolist() == [1.0 - 2.0j]
@@ -913,6 +925,7 @@ def floor_divide(x1: TensorLike, x2: TensorLike, /, *, out: Tensor | None = None
     Zero: an integer divided by zero gives 0; a float gives an infinity or NaN as NumPy's floor_divide
         does.
     Overflow: the least integer divided by -1 is itself.
+    Infinity: beside an infinity, x1 / x2.
     Nan: NaN propagates.
 
     True: da.floor_divide(da.asarray([7, -7]), 2).numpy().tolist() == [3, -4]
@@ -3675,3 +3688,202 @@ def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: Tensor
     True: float(da.update_loss_scaling(da.asarray(4.0), da.asarray(0), da.asarray(True))[0]) == 2.0
     """
     return dispatch(279, (scale, good_steps, found), (growth, backoff, interval))  # type: ignore[no-any-return]
+
+
+def cholesky(x: TensorLike, /, *, upper: _bool = False) -> Tensor:
+    """The lower triangular factor L of each positive definite Hermitian matrix L @ L^H, or with upper
+    the factor U of U^H @ U. KernelFailed for a matrix that is not positive definite.
+
+    x (T) -> out (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.cholesky(da.asarray([[4.0]])).numpy().tolist() == [[2.0]]
+    """
+    return dispatch(280, (x,), (upper,))  # type: ignore[no-any-return]
+
+
+def qr(x: TensorLike, /, *, complete: _bool = False) -> tuple[Tensor, Tensor]:
+    """Each matrix as q @ r, of orthonormal columns and an upper triangle. With complete, q is square.
+
+    x (T) -> q (T), r (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.qr(da.asarray([[3.0], [4.0]])).R.shape == (1, 1)
+    """
+    return dispatch(281, (x,), (complete,))  # type: ignore[no-any-return]
+
+
+def eigh(x: TensorLike, /) -> tuple[Tensor, Tensor]:
+    """The eigenvalues of each Hermitian matrix in ascending order, and its orthonormal eigenvectors as
+    columns.
+
+    x (T) -> eigenvalues (real(T)), eigenvectors (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.eigh(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
+    """
+    return dispatch(282, (x,))  # type: ignore[no-any-return]
+
+
+def eigvalsh(x: TensorLike, /) -> Tensor:
+    """The eigenvalues of each Hermitian matrix, in ascending order.
+
+    x (T) -> out (real(T)).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.eigvalsh(da.asarray([[2.0]])).numpy().tolist() == [2.0]
+    """
+    return dispatch(283, (x,))  # type: ignore[no-any-return]
+
+
+def eig(x: TensorLike, /) -> tuple[Tensor, Tensor]:
+    """The eigenvalues of each square matrix, complex and in no order, and eigenvectors of norm 1 as
+    columns.
+
+    x (T) -> eigenvalues (C), eigenvectors (C).
+    T: complex, float32, float64.
+    C: complex.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.eig(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
+    """
+    return dispatch(284, (x,))  # type: ignore[no-any-return]
+
+
+def eigvals(x: TensorLike, /) -> Tensor:
+    """The eigenvalues of each square matrix, complex and in no order.
+
+    x (T) -> out (C).
+    T: complex, float32, float64.
+    C: complex.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.eigvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
+    """
+    return dispatch(285, (x,))  # type: ignore[no-any-return]
+
+
+def svd(x: TensorLike, /, *, full_matrices: _bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    """Each matrix as u @ diag(s) @ vh, of orthonormal columns and rows and singular values in
+    descending order. With full_matrices, u and vh are square.
+
+    x (T) -> u (T), s (real(T)), vh (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.svd(da.asarray([[2.0]])).S.numpy().tolist() == [2.0]
+    """
+    return dispatch(286, (x,), (full_matrices,))  # type: ignore[no-any-return]
+
+
+def svdvals(x: TensorLike, /) -> Tensor:
+    """The singular values of each matrix, in descending order.
+
+    x (T) -> out (real(T)).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.svdvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
+    """
+    return dispatch(287, (x,))  # type: ignore[no-any-return]
+
+
+def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """The x of x1 @ x = x2, for each square matrix x1. A one-dimensional x2 is one column. KernelFailed
+    for a singular matrix.
+
+    x1 (T), x2 (T) -> out (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.solve(da.asarray([[2.0]]), da.asarray([4.0])).numpy().tolist() == [2.0]
+    """
+    return dispatch(288, (x1, x2))  # type: ignore[no-any-return]
+
+
+def inv(x: TensorLike, /) -> Tensor:
+    """The inverse of each square matrix. KernelFailed for a singular one.
+
+    x (T) -> out (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.inv(da.asarray([[4.0]])).numpy().tolist() == [[0.25]]
+    """
+    return dispatch(289, (x,))  # type: ignore[no-any-return]
+
+
+def det(x: TensorLike, /) -> Tensor:
+    """The determinant of each square matrix.
+
+    x (T) -> out (T).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.det(da.asarray([[4.0]])).numpy().tolist() == 4.0
+    """
+    return dispatch(290, (x,))  # type: ignore[no-any-return]
+
+
+def slogdet(x: TensorLike, /) -> tuple[Tensor, Tensor]:
+    """The sign of the determinant of each square matrix, and the logarithm of its magnitude.
+
+    x (T) -> sign (T), logabsdet (real(T)).
+    T: complex, float32, float64.
+    Rounding: as LAPACK.
+    Nan: NaN gives NaN, or the error of a factorisation that does not converge.
+
+    True: da.linalg.slogdet(da.asarray([[1.0]])).logabsdet.numpy().tolist() == 0.0
+    """
+    return dispatch(291, (x,))  # type: ignore[no-any-return]
+
+
+def fourier(x: TensorLike, /, *, axes: _Ints, inverse: _bool = False) -> Tensor:
+    """The Fourier transform of complex numbers along some axes, with exp(-2 pi i j k / n), or exp(+2 pi
+    i j k / n) when inverse.
+
+    x (C) -> out (C).
+    C: complex.
+    Nan: NaN spreads over the transformed axes.
+    """
+    return dispatch(292, (x,), (_ints(axes), inverse))  # type: ignore[no-any-return]
+
+
+def fourier_real(x: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The first n // 2 + 1 places of the Fourier transform of n real numbers along an axis; conjugates
+    of these make up the rest.
+
+    x (T) -> out (C).
+    T: float32, float64.
+    C: complex.
+    Nan: NaN spreads over the transformed axes.
+    """
+    return dispatch(293, (x,), (axis,))  # type: ignore[no-any-return]
+
+
+def fourier_hermitian(x: TensorLike, /, *, n: int, axis: int = -1) -> Tensor:
+    """The inverse transform to n real numbers along an axis, from the n // 2 + 1 places that are not
+    conjugates of others. The imaginary parts of the first place, and of the last when n is even, have
+    no influence.
+
+    x (C) -> out (T).
+    T: float32, float64.
+    C: complex.
+    Nan: NaN spreads over the transformed axes.
+    """
+    return dispatch(294, (x,), (n, axis))  # type: ignore[no-any-return]

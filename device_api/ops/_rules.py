@@ -269,8 +269,12 @@ def imag_gradient_x(F, g, x, out):
     return g * 1j
 
 
+def conj_decompose(F, x):
+    return NotImplemented if is_complex(x.dtype) else x
+
+
 def conj_gradient_x(F, g, x, out):
-    return F.conj(g)
+    return F.conjugate(g)
 
 
 def conjugate_decompose(F, x):
@@ -3239,6 +3243,205 @@ def update_loss_scaling_decompose(F, scale, good_steps, found, *, growth, backof
     return (new_scale, F.where(F.logical_or(found, due), 0, steps))
 
 
+def cholesky_decompose(F, x, *, upper):
+    return NotImplemented
+
+
+def cholesky_gradient_x(F, g, x, out, *, upper):
+    lower = F.conjugate(F.matrix_transpose(out)) if upper else out
+    g = F.conjugate(F.matrix_transpose(g)) if upper else g
+    adjoint = F.conjugate(F.matrix_transpose(lower))
+    inner = F.matmul(adjoint, F.tril(g))
+    inner = (F.tril(inner) + F.tril(inner, k=-1)) * 0.5
+    inner = F.solve(adjoint, inner)
+    half = F.conjugate(F.matrix_transpose(F.solve(adjoint, F.conjugate(F.matrix_transpose(inner)))))
+    return (half + F.conjugate(F.matrix_transpose(half))) * 0.5
+
+
+def qr_decompose(F, x, *, complete):
+    return NotImplemented
+
+
+def qr_gradient_x(F, g, x, q, r, *, complete):
+    gq = F.full_like(q, 0.0) if g[0] is None else g[0]
+    gr = F.full_like(r, 0.0) if g[1] is None else F.triu(g[1])
+    m = F.matmul(r, F.conjugate(F.matrix_transpose(gr))) - F.matmul(F.conjugate(F.matrix_transpose(gq)), q)
+    low = F.tril(m, k=-1)
+    diagonal = F.tril(F.triu(m))
+    full_ = low + F.conjugate(F.matrix_transpose(low))
+    full_ = full_ + (diagonal + F.conjugate(F.matrix_transpose(diagonal))) * 0.5
+    inner = gq + F.matmul(q, full_)
+    return F.conjugate(F.matrix_transpose(F.solve(r, F.conjugate(F.matrix_transpose(inner)))))
+
+
+def eigh_decompose(F, x):
+    return NotImplemented
+
+
+def eigh_gradient_x(F, g, x, eigenvalues, eigenvectors):
+    adjoint = F.conjugate(F.matrix_transpose(eigenvectors))
+    inner = F.full_like(eigenvectors, 0.0)
+    if g[1] is not None:
+        gap = F.expand_dims(eigenvalues, axis=-2) - F.expand_dims(eigenvalues, axis=-1)
+        same = F.equal(gap, 0.0)
+        inner = F.where(same, 0.0, F.matmul(adjoint, g[1]) / F.where(same, 1.0, gap))
+    out = F.matmul(F.matmul(eigenvectors, inner), adjoint)
+    if g[0] is not None:
+        out = out + F.matmul(eigenvectors * F.expand_dims(g[0], axis=-2), adjoint)
+    return (out + F.conjugate(F.matrix_transpose(out))) * 0.5
+
+
+def eigvalsh_decompose(F, x):
+    return NotImplemented
+
+
+def eigvalsh_gradient_x(F, g, x, out):
+    vectors = F.eigh(x)[1]
+    return F.matmul(vectors * F.expand_dims(g, axis=-2), F.conjugate(F.matrix_transpose(vectors)))
+
+
+def eig_decompose(F, x):
+    return NotImplemented
+
+
+def eigvals_decompose(F, x):
+    return NotImplemented
+
+
+def svd_decompose(F, x, *, full_matrices):
+    return NotImplemented
+
+
+def svd_gradient_x(F, g, x, u, s, vh, *, full_matrices):
+    k = s.shape[-1]
+    thin_u, thin_vh = (u, vh)
+    gu, gvh = (g[0], g[2])
+    if full_matrices:
+        thin_u = F.slice(u, *slice_bounds(u.shape, -1, 0, k))
+        thin_vh = F.slice(vh, *slice_bounds(vh.shape, -2, 0, k))
+        gu = None if gu is None else F.slice(gu, *slice_bounds(u.shape, -1, 0, k))
+        gvh = None if gvh is None else F.slice(gvh, *slice_bounds(vh.shape, -2, 0, k))
+    across, down = (F.expand_dims(s, axis=-2), F.expand_dims(s, axis=-1))
+    gap = (across - down) * (across + down)
+    same = F.equal(gap, 0.0)
+    gap = F.where(same, 1.0, gap)
+    uh, v = (F.conjugate(F.matrix_transpose(thin_u)), F.conjugate(F.matrix_transpose(thin_vh)))
+    inner = F.full_like(F.matmul(uh, thin_u), 0.0)
+    eye_ = F.tril(F.triu(F.full_like(inner, 1.0)))
+    if g[1] is not None:
+        inner = inner + eye_ * F.expand_dims(g[1], axis=-2)
+    if gu is not None:
+        turned = F.matmul(uh, gu)
+        turned = turned - F.conjugate(F.matrix_transpose(turned))
+        inner = inner + F.where(same, 0.0, turned * across / gap)
+        if is_complex(x.dtype):
+            inner = inner + eye_ * turned / F.where(F.equal(across, 0.0), 1.0, across * 2.0)
+    if gvh is not None:
+        turned = F.matmul(thin_vh, F.conjugate(F.matrix_transpose(gvh)))
+        turned = turned - F.conjugate(F.matrix_transpose(turned))
+        inner = inner + F.where(same, 0.0, down * turned / gap)
+    out = F.matmul(F.matmul(thin_u, inner), thin_vh)
+    if gu is not None and x.shape[-2] > k:
+        rest = gu - F.matmul(thin_u, F.matmul(uh, gu))
+        out = out + F.matmul(rest / across, thin_vh)
+    if gvh is not None and x.shape[-1] > k:
+        rest = gvh - F.matmul(F.matmul(gvh, v), thin_vh)
+        out = out + F.matmul(thin_u, rest / down)
+    return out
+
+
+def svdvals_decompose(F, x):
+    return NotImplemented
+
+
+def svdvals_gradient_x(F, g, x, out):
+    factors = F.svd(x, full_matrices=False)
+    return F.matmul(factors[0] * F.expand_dims(g, axis=-2), factors[2])
+
+
+def solve_decompose(F, x1, x2):
+    return NotImplemented
+
+
+def solve_gradient_x1(F, g, x1, x2, out):
+    step = F.solve(F.conjugate(F.matrix_transpose(x1)), g)
+    if x2.ndim == 1:
+        return F.negative(F.expand_dims(step, axis=-1) * F.expand_dims(F.conjugate(out), axis=-2))
+    return F.negative(F.matmul(step, F.conjugate(F.matrix_transpose(out))))
+
+
+def solve_gradient_x2(F, g, x1, x2, out):
+    return F.solve(F.conjugate(F.matrix_transpose(x1)), g)
+
+
+def inv_decompose(F, x):
+    return NotImplemented
+
+
+def inv_gradient_x(F, g, x, out):
+    adjoint = F.conjugate(F.matrix_transpose(out))
+    return F.negative(F.matmul(F.matmul(adjoint, g), adjoint))
+
+
+def det_decompose(F, x):
+    return NotImplemented
+
+
+def det_gradient_x(F, g, x, out):
+    scale = F.expand_dims(F.expand_dims(g * F.conjugate(out), axis=-1), axis=-1)
+    return scale * F.conjugate(F.matrix_transpose(F.inv(x)))
+
+
+def slogdet_decompose(F, x):
+    return NotImplemented
+
+
+def slogdet_gradient_x(F, g, x, sign, logabsdet):
+    scale = F.full_like(sign, 0.0)
+    if g[1] is not None:
+        scale = scale + g[1]
+    if g[0] is not None and is_complex(x.dtype):
+        scale = scale - F.imag(F.conj(g[0]) * sign) * 1j
+    scale = F.expand_dims(F.expand_dims(scale, axis=-1), axis=-1)
+    return scale * F.conjugate(F.matrix_transpose(F.inv(x)))
+
+
+def fourier_decompose(F, x, *, axes, inverse):
+    return NotImplemented
+
+
+def fourier_gradient_x(F, g, x, out, *, axes, inverse):
+    return F.fourier(g, axes=axes, inverse=not inverse)
+
+
+def fourier_real_decompose(F, x, *, axis):
+    return NotImplemented
+
+
+def fourier_real_gradient_x(F, g, x, out, *, axis):
+    axis = axis % x.ndim
+    missing = x.shape[axis] - g.shape[axis]
+    tail = slice_bounds(g.shape, axis, 0, 1)
+    zero = F.full_like(F.broadcast_to(F.slice(g, *tail), shape=replaced(g.shape, axis, missing)), 0.0)
+    return F.real(F.fourier(F.concat([g, zero], axis=axis), axes=(axis,), inverse=True))
+
+
+def fourier_hermitian_decompose(F, x, *, n, axis):
+    return NotImplemented
+
+
+def fourier_hermitian_gradient_x(F, g, x, out, *, n, axis):
+    axis = axis % x.ndim
+    made = F.fourier_real(g, axis=axis)
+    last = made.shape[axis] - 1 if n % 2 == 0 else made.shape[axis]
+    ends = [F.slice(made, *slice_bounds(made.shape, axis, 0, 1))]
+    if last > 1:
+        ends.append(F.slice(made, *slice_bounds(made.shape, axis, 1, last)) * 2.0)
+    if n % 2 == 0:
+        ends.append(F.slice(made, *slice_bounds(made.shape, axis, last, last + 1)))
+    return F.concat(ends, axis=axis)
+
+
 DECOMPOSE: dict[str, Callable[..., Any]] = {
     'full': full_decompose,
     'zeros': zeros_decompose,
@@ -3256,6 +3459,7 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'isnan': isnan_decompose,
     'isinf': isinf_decompose,
     'isfinite': isfinite_decompose,
+    'conj': conj_decompose,
     'conjugate': conjugate_decompose,
     'rsqrt': rsqrt_decompose,
     'logaddexp': logaddexp_decompose,
@@ -3434,6 +3638,21 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'conv_norm_activation': conv_norm_activation_decompose,
     'check_finite_and_unscale': check_finite_and_unscale_decompose,
     'update_loss_scaling': update_loss_scaling_decompose,
+    'cholesky': cholesky_decompose,
+    'qr': qr_decompose,
+    'eigh': eigh_decompose,
+    'eigvalsh': eigvalsh_decompose,
+    'eig': eig_decompose,
+    'eigvals': eigvals_decompose,
+    'svd': svd_decompose,
+    'svdvals': svdvals_decompose,
+    'solve': solve_decompose,
+    'inv': inv_decompose,
+    'det': det_decompose,
+    'slogdet': slogdet_decompose,
+    'fourier': fourier_decompose,
+    'fourier_real': fourier_real_decompose,
+    'fourier_hermitian': fourier_hermitian_decompose,
 }
 
 
@@ -3752,6 +3971,20 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('add_layer_norm', 'residual'): add_layer_norm_gradient_residual,
     ('add_layer_norm', 'weight'): add_layer_norm_gradient_weight,
     ('add_layer_norm', 'bias'): add_layer_norm_gradient_bias,
+    ('cholesky', 'x'): cholesky_gradient_x,
+    ('qr', 'x'): qr_gradient_x,
+    ('eigh', 'x'): eigh_gradient_x,
+    ('eigvalsh', 'x'): eigvalsh_gradient_x,
+    ('svd', 'x'): svd_gradient_x,
+    ('svdvals', 'x'): svdvals_gradient_x,
+    ('solve', 'x1'): solve_gradient_x1,
+    ('solve', 'x2'): solve_gradient_x2,
+    ('inv', 'x'): inv_gradient_x,
+    ('det', 'x'): det_gradient_x,
+    ('slogdet', 'x'): slogdet_gradient_x,
+    ('fourier', 'x'): fourier_gradient_x,
+    ('fourier_real', 'x'): fourier_real_gradient_x,
+    ('fourier_hermitian', 'x'): fourier_hermitian_gradient_x,
 }
 
 
@@ -4070,4 +4303,18 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('add_layer_norm', 'residual'): ('total', 'weight'),
     ('add_layer_norm', 'weight'): ('total',),
     ('add_layer_norm', 'bias'): (),
+    ('cholesky', 'x'): ('out',),
+    ('qr', 'x'): ('q', 'r'),
+    ('eigh', 'x'): ('eigenvalues', 'eigenvectors'),
+    ('eigvalsh', 'x'): ('x',),
+    ('svd', 'x'): ('s', 'u', 'vh'),
+    ('svdvals', 'x'): ('x',),
+    ('solve', 'x1'): ('out', 'x1'),
+    ('solve', 'x2'): ('x1',),
+    ('inv', 'x'): ('out',),
+    ('det', 'x'): ('out', 'x'),
+    ('slogdet', 'x'): ('sign', 'x'),
+    ('fourier', 'x'): (),
+    ('fourier_real', 'x'): (),
+    ('fourier_hermitian', 'x'): (),
 }

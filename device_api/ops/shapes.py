@@ -8,6 +8,7 @@ import functools
 
 from device_api.ops import (
     shape_rules,
+    shape_rules_algebra,
     shape_rules_array,
     shape_rules_indexing,
     shape_rules_layout,
@@ -37,5 +38,6 @@ RULES: dict[str, Rule] = {
         **shape_rules_spatial.RULES,
         **shape_rules_network.RULES,
         **shape_rules_array.RULES,
+        **shape_rules_algebra.RULES,
     }.items()
 }

@@ -60,6 +60,8 @@ FAMILIES = (
     "placement",
     "fused",
     "amp",
+    "factorisation",
+    "fourier",
 )
 
 TYPE_GROUPS: Mapping[str, frozenset[int]] = {

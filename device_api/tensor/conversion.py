@@ -58,12 +58,12 @@ def check_held(device: _core.Device, code: int) -> None:
         )
 
 
-def as_array(value: object) -> npt.NDArray[Any]:
+def as_array(value: object, *, exact: bool = False) -> npt.NDArray[Any]:
     """Anything that is no tensor as a NumPy array with the dtype that a tensor of it has.
 
-    Python numbers, alone or in nested lists, get the default dtypes; NumPy scalars and arrays keep theirs.
-    Raises `ShapeError` for ragged lists, `DTypeError` for what holds no numbers, `OverflowError` for integers
-    beyond 64 bits.
+    Python numbers, alone or in nested lists, get the default dtypes (with `exact` NumPy's, which keep all
+    their digits for whoever converts them next); NumPy scalars and arrays keep theirs. Raises `ShapeError`
+    for ragged lists, `DTypeError` for what holds no numbers, `OverflowError` for integers beyond 64 bits.
     """
     if isinstance(value, np.ndarray):
         return value
@@ -82,6 +82,8 @@ def as_array(value: object) -> npt.NDArray[Any]:
             "only numbers become tensors", subject=f"a {type(value).__name__}", dtypes=("object",)
         )
     typed = {leaf.dtype for leaf in _leaves(value) if isinstance(leaf, np.generic | np.ndarray)}
+    if exact:
+        return array
     if not typed:
         return array.astype(_DEFAULTS.get(array.dtype.type, array.dtype), copy=False)
     if typed <= _KNOWN:
@@ -202,7 +204,7 @@ def asarray(
     if copy is False:
         raise ValueError("host data becomes a tensor by a copy only: leave copy out")
     target = resolve(device)
-    array = as_array(obj)
+    array = as_array(obj, exact=dtype is not None)
     if dtype is None:
         return from_numpy(array, target)
     wanted = dtypes.from_code(dtypes.code(dtype))

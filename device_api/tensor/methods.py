@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from device_api import _core, dtypes
 from device_api.errors import DTypeError
+from device_api.interop.dlpack import dlpack, dlpack_device
 from device_api.ops import _functions as F
+from device_api.ops.host_arrays import is_host_visible
 from device_api.tensor.conversion import contiguous, item, to_device, to_numpy, tolist
 from device_api.tensor.indexing import getitem, setitem
 from device_api.tensor.printing import tensor_repr, tensor_str
@@ -107,7 +109,7 @@ def to_array(x: Tensor, dtype: npt.DTypeLike | None = None, copy: bool | None = 
 
     Elsewhere a transfer would happen without being asked for: that raises `TypeError`. So does copy=False.
     """
-    if not int(x.device.properties.get("flags") or 0) & HOST_VISIBLE:
+    if not is_host_visible(x.device):
         raise TypeError(f"{x.device.name} memory is not the host's: ask for the transfer with .numpy()")
     if copy is False:
         raise ValueError("an array of a tensor is always a copy")
@@ -137,7 +139,6 @@ def _restored(array: npt.NDArray[Any], device: str, requires_grad: bool) -> Tens
     return tensor
 
 
-HOST_VISIBLE = 1
 _REDUCTIONS: tuple[Callable[..., Tensor], ...] = (
     F.sum, F.prod, F.mean, F.var, F.std, F.max, F.min, F.argmax, F.argmin, F.any, F.all,
 )  # fmt: skip
@@ -172,6 +173,8 @@ SURFACE: dict[str, Any] = {
     "to": to,
     "to_device": to_device,
     "__array__": to_array,
+    "__dlpack__": dlpack,
+    "__dlpack_device__": dlpack_device,
     "__array_namespace__": namespace,
     "__bool__": to_bool,
     "__int__": to_int,

@@ -144,11 +144,16 @@ def test_logic(plugin: Plugin) -> None:
         assert (plugin.run(f"logical_{op}", a, b) == function(a, b)).all()
 
 
+def floor_divide(x1: Any, x2: Any) -> Any:
+    """NumPy's, but beside an infinity x1 / x2, as the array API has it."""
+    return np.where(np.isinf(x1) | np.isinf(x2), np.divide(x1, x2), np.floor_divide(x1, x2))
+
+
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
 def test_float_division_with_rest_is_numpys(plugin: Plugin, dtype: np.dtype[Any]) -> None:
     a, b = pairs(dtype)
     with np.errstate(all="ignore"):
-        for op, function in {"floor_divide": np.floor_divide, "remainder": np.remainder}.items():
+        for op, function in {"floor_divide": floor_divide, "remainder": np.remainder}.items():
             got, expected = plugin.run(op, a, b), function(a, b)
             np.testing.assert_array_equal(got, expected)
             assert (np.signbit(got) == np.signbit(expected))[~np.isnan(expected)].all()
@@ -160,7 +165,7 @@ def test_half_division_with_rest_is_that_of_wider_numbers_rounded_once(
 ) -> None:
     a, b = pairs(dtype)
     with np.errstate(all="ignore"):
-        for op, function in {"floor_divide": np.floor_divide, "remainder": np.remainder}.items():
+        for op, function in {"floor_divide": floor_divide, "remainder": np.remainder}.items():
             expected = function(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
             np.testing.assert_array_equal(wide(plugin.run(op, a, b)), wide(expected))
 

@@ -293,8 +293,8 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
  *   error: float32 0, float64 0 */
 
 /* conj: (x: T) -> (out: T)
- *   The complex conjugate of each element.
- *   T: complex
+ *   The complex conjugate of each element. Real numbers stay as they are.
+ *   T: integer, floating, complex
  *   error: complex64 0, complex128 0
  *   sign of zero: the imaginary part's flips */
 
@@ -333,6 +333,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
  *   zero: an integer divided by zero gives 0; a float gives an infinity or NaN as NumPy's floor_divide
  *   does
  *   overflow: the least integer divided by -1 is itself
+ *   infinity: beside an infinity, x1 / x2
  *   nan: NaN propagates */
 
 /* remainder: (x1: T, x2: T) -> (out: T)
@@ -2919,6 +2920,129 @@ typedef struct da_attributes_update_loss_scaling {
   int64_t interval;
 } da_attributes_update_loss_scaling;
 DA_OPS_ASSERT(update_loss_scaling_size, sizeof(da_attributes_update_loss_scaling) % 8 == 0);
+
+/* cholesky: (x: T) -> (out: T)
+ *   The lower triangular factor L of each positive definite Hermitian matrix L @ L^H, or with upper the
+ *   factor U of U^H @ U. KernelFailed for a matrix that is not positive definite.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* qr: (x: T) -> (q: T, r: T)
+ *   Each matrix as q @ r, of orthonormal columns and an upper triangle. With complete, q is square.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* eigh: (x: T) -> (eigenvalues: real(T), eigenvectors: T)
+ *   The eigenvalues of each Hermitian matrix in ascending order, and its orthonormal eigenvectors as
+ *   columns.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* eigvalsh: (x: T) -> (out: real(T))
+ *   The eigenvalues of each Hermitian matrix, in ascending order.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* eig: (x: T) -> (eigenvalues: C, eigenvectors: C)
+ *   The eigenvalues of each square matrix, complex and in no order, and eigenvectors of norm 1 as columns.
+ *   T: complex, float32, float64
+ *   C: complex
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* eigvals: (x: T) -> (out: C)
+ *   The eigenvalues of each square matrix, complex and in no order.
+ *   T: complex, float32, float64
+ *   C: complex
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* svd: (x: T) -> (u: T, s: real(T), vh: T)
+ *   Each matrix as u @ diag(s) @ vh, of orthonormal columns and rows and singular values in descending
+ *   order. With full_matrices, u and vh are square.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* svdvals: (x: T) -> (out: real(T))
+ *   The singular values of each matrix, in descending order.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* solve: (x1: T, x2: T) -> (out: T)
+ *   The x of x1 @ x = x2, for each square matrix x1. A one-dimensional x2 is one column. KernelFailed for
+ *   a singular matrix.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* inv: (x: T) -> (out: T)
+ *   The inverse of each square matrix. KernelFailed for a singular one.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* det: (x: T) -> (out: T)
+ *   The determinant of each square matrix.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* slogdet: (x: T) -> (sign: T, logabsdet: real(T))
+ *   The sign of the determinant of each square matrix, and the logarithm of its magnitude.
+ *   T: complex, float32, float64
+ *   rounding: as LAPACK
+ *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
+
+/* fourier: (x: C) -> (out: C)
+ *   The Fourier transform of complex numbers along some axes, with exp(-2 pi i j k / n), or exp(+2 pi i j
+ *   k / n) when inverse.
+ *   C: complex
+ *   error: complex64 64, complex128 64, float32 64, float64 64
+ *   nan: NaN spreads over the transformed axes */
+typedef struct da_attributes_fourier {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axes_count;
+  const int64_t *axes;
+  int64_t inverse;
+} da_attributes_fourier;
+DA_OPS_ASSERT(fourier_size, sizeof(da_attributes_fourier) % 8 == 0);
+
+/* fourier_real: (x: T) -> (out: C)
+ *   The first n // 2 + 1 places of the Fourier transform of n real numbers along an axis; conjugates of
+ *   these make up the rest.
+ *   T: float32, float64
+ *   C: complex
+ *   error: complex64 64, complex128 64, float32 64, float64 64
+ *   nan: NaN spreads over the transformed axes */
+typedef struct da_attributes_fourier_real {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+} da_attributes_fourier_real;
+DA_OPS_ASSERT(fourier_real_size, sizeof(da_attributes_fourier_real) % 8 == 0);
+
+/* fourier_hermitian: (x: C) -> (out: T)
+ *   The inverse transform to n real numbers along an axis, from the n // 2 + 1 places that are not
+ *   conjugates of others. The imaginary parts of the first place, and of the last when n is even, have no
+ *   influence.
+ *   T: float32, float64
+ *   C: complex
+ *   error: complex64 64, complex128 64, float32 64, float64 64
+ *   nan: NaN spreads over the transformed axes */
+typedef struct da_attributes_fourier_hermitian {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t n;
+  int64_t axis;
+} da_attributes_fourier_hermitian;
+DA_OPS_ASSERT(fourier_hermitian_size, sizeof(da_attributes_fourier_hermitian) % 8 == 0);
 
 #undef DA_OPS_ASSERT
 

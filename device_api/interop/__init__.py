@@ -1,0 +1,1 @@
+"""Exchange of memory with other libraries."""
