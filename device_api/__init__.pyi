@@ -83,16 +83,16 @@ from device_api.tensor.random import uniform as uniform
 from device_api.tensor.rearranging import astype as astype  # type: ignore[assignment]
 from device_api.tensor.rearranging import broadcast_arrays as broadcast_arrays
 from device_api.tensor.rearranging import broadcast_shapes as broadcast_shapes
-from device_api.tensor.rearranging import diff as diff
+from device_api.tensor.rearranging import diff as diff  # type: ignore[assignment]
 from device_api.tensor.rearranging import meshgrid as meshgrid
 from device_api.tensor.rearranging import moveaxis as moveaxis
 from device_api.tensor.rearranging import positive as positive
-from device_api.tensor.rearranging import repeat as repeat
+from device_api.tensor.rearranging import repeat as repeat  # type: ignore[assignment]
 from device_api.tensor.rearranging import reshape as reshape  # type: ignore[assignment]
 from device_api.tensor.rearranging import tensordot as tensordot
 from device_api.tensor.rearranging import unstack as unstack
 from device_api.tensor.sets import isin as isin
-from device_api.tensor.sets import searchsorted as searchsorted
+from device_api.tensor.sets import searchsorted as searchsorted  # type: ignore[assignment]
 from device_api.tensor.sets import unique_all as unique_all
 from device_api.tensor.sets import unique_counts as unique_counts
 from device_api.tensor.sets import unique_inverse as unique_inverse
