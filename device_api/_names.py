@@ -35,9 +35,7 @@ _BY_MODULE = {
     ),
     "device_api.interop.dlpack": "from_dlpack",
     "device_api.tensor.dynamic": "count_nonzero nonzero",
-    "device_api.tensor.inspection": (
-        "__array_namespace_info__ can_cast finfo iinfo isdtype result_type"
-    ),
+    "device_api.tensor.inspection": ("__array_namespace_info__ can_cast finfo iinfo isdtype result_type"),
     "device_api.tensor.rearranging": (
         "astype broadcast_arrays broadcast_shapes diff meshgrid moveaxis positive repeat reshape tensordot"
         " unstack"

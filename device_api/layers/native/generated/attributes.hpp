@@ -147,6 +147,7 @@ constexpr AttributePointer kAttributePointers[] = {
     {"conv_norm_activation", offsetof(da_attributes_conv_norm_activation, padding), offsetof(da_attributes_conv_norm_activation, padding_count)},
     {"conv_norm_activation", offsetof(da_attributes_conv_norm_activation, dilation), offsetof(da_attributes_conv_norm_activation, dilation_count)},
     {"conv_norm_activation", offsetof(da_attributes_conv_norm_activation, activation), -1},
+    {"fourier", offsetof(da_attributes_fourier, axes), offsetof(da_attributes_fourier, axes_count)},
 };
 
 }  // namespace device_api::layers
