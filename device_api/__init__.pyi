@@ -32,6 +32,7 @@ from device_api.errors import IndexOutOfRange as IndexOutOfRange
 from device_api.errors import InvalidDevice as InvalidDevice
 from device_api.errors import KernelFailed as KernelFailed
 from device_api.errors import ManifestError as ManifestError
+from device_api.errors import MaskError as MaskError
 from device_api.errors import OpError as OpError
 from device_api.errors import PluginError as PluginError
 from device_api.errors import PluginFailed as PluginFailed

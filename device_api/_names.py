@@ -10,8 +10,8 @@ _BY_MODULE = {
         "AbiMismatch AttributeValueError AxisError DTypeError DeviceApiError DeviceError DeviceLost"
         " DeviceMismatch DeviceOutOfMemory DeviceTimeout DeviceUnavailable DuplicateDeviceType"
         " FallbackForbidden ForkedProcess GradientError IndexOutOfRange InvalidDevice KernelFailed"
-        " ManifestError OpError PluginError PluginFailed PluginLoadError PluginNotFound PluginRefused"
-        " ShapeError UnsupportedOp"
+        " ManifestError MaskError OpError PluginError PluginFailed PluginLoadError PluginNotFound"
+        " PluginRefused ShapeError UnsupportedOp"
     ),
     "device_api.loading": "PluginRecord plugin_records register_plugin",
     "device_api.ops.fallback": (

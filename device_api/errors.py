@@ -183,6 +183,10 @@ class AxisError(ShapeError, IndexError):
     ndim: int | None = None
 
 
+class MaskError(ShapeError, IndexError):
+    """A boolean mask that does not have the shape of the axes it is to choose from."""
+
+
 class DTypeError(OpError, TypeError):
     """Element types that the op does not take or that do not promote together; `dtypes` are their names."""
 

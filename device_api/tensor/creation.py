@@ -117,6 +117,8 @@ def eye(
 ) -> _core.Tensor:
     """A matrix with ones on its k-th diagonal and zeros elsewhere; float32 by default."""
     wanted = _dtype(dtype, np.float32)
+    # Beyond the corners there is no diagonal, however far.
+    k = max(-n_rows, min(k, n_rows if n_cols is None else n_cols))
     return F.eye(n_rows, n_cols, k=k, dtype=wanted, device=resolve(device))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from device_api import _core, dtypes
-from device_api.errors import DTypeError, IndexOutOfRange, ShapeError
+from device_api.errors import DTypeError, IndexOutOfRange, MaskError
 from device_api.ops import _functions as F
 from device_api.tensor.conversion import asarray
 from device_api.tensor.dynamic import positions
@@ -180,8 +180,11 @@ def _advanced(item: _core.Tensor, axis: int, covered: int, sizes: tuple[int, ...
     for each in sizes:
         size *= each
     if item.dtype_code == dtypes.BOOL_CODE:
+        if item.size == 0 and all(mask in (0, each) for mask, each in zip(item.shape, sizes, strict=True)):
+            # As in NumPy, a mask without elements fits any size: it chooses nothing.
+            return Advanced(positions(item), axis, covered, size)
         if item.shape != sizes:
-            raise ShapeError(
+            raise MaskError(
                 "a mask must have the shape of the axes that it covers",
                 subject=f"mask {item.shape}, axes {sizes}",
                 op="index",

@@ -7,6 +7,7 @@ a function of NumPy arrays and the op's attributes that returns the op's results
 from __future__ import annotations
 
 _MODULES = {
+    "rounding": "round",
     "factorisation": "cholesky qr eigh eigvalsh eig eigvals svd svdvals solve inv det slogdet",
     "fourier": "fourier fourier_real fourier_hermitian",
 }

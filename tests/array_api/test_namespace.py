@@ -151,3 +151,18 @@ def test_transforms_of_several_axes_are_numpys() -> None:
         fft.rfftn(da.asarray(x), s=(4, 6), axes=(0, 2)).numpy(), np.fft.rfftn(x, s=(4, 6), axes=(0, 2))
     )
     np.testing.assert_allclose(fft.irfftn(da.asarray(x + 1j)).numpy(), np.fft.irfftn(x + 1j), atol=1e-12)
+
+
+def test_complex_numbers_are_rounded_part_by_part() -> None:
+    made = da.round(da.asarray([1.5 - 0.5j, complex(math.inf, 2.5)]))
+    assert made.tolist() == [2.0 - 0.0j, complex(math.inf, 2)]
+
+
+def test_a_diagonal_far_outside_is_not_there() -> None:
+    assert da.eye(2, k=1 << 70).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_mask_that_does_not_fit_is_an_index_error() -> None:
+    with pytest.raises(IndexError, match="mask"):
+        da.ones(3)[da.asarray([True, False])]
+    assert da.ones(3)[da.asarray([], dtype=da.bool)].shape == (0,)
