@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def describe(spec: str) -> dict[str, Any]:
     """All facts about a device, as the JSON output has them; opens the device."""
+    import device_api as da
     from device_api import dtypes
     from device_api.cli.capabilities import implementations
     from device_api.loading import load_plugin
     from device_api.ops._table import OPS
-    from device_api.runtime import device
 
-    opened = device(spec)
+    opened = da.device(spec)
     plugin = load_plugin(opened.type)
     properties = dict(plugin.properties(opened.index))
     mask = int(properties.get("dtypes") or 0)

@@ -83,7 +83,7 @@ def test_info_of_the_cpu_leaves_no_op_unsupported() -> None:
         for name, facts in ops.items()
         if "unsupported" in facts["implementation"].values()
     }
-    assert missing == {"round": ["complex64", "complex128"]}
+    assert missing == {}
 
 
 def test_info_prints_tables_for_people() -> None:
