@@ -18,9 +18,9 @@
 namespace reference_cpu {
 namespace {
 
-constexpr int64_t kOwnWork = 24 * 24 * 24;   // m n k up to which the plugin's own loops are faster than BLAS
-constexpr int64_t kParallel = 64 * 64 * 64;  // work from which threads pay
-constexpr int64_t kTileRows = 256;           // the largest tile of C for BLAS
+constexpr int64_t kOwnWork = 24 * 24 * 24;  // m n k up to which the plugin's own loops are faster than BLAS
+constexpr int64_t kParallel = int64_t{3} << 20;  // work from which threads pay
+constexpr int64_t kTileRows = 256;               // the largest tile of C for BLAS
 constexpr int64_t kTileColumns = 512;
 
 using Gemm = void (*)(int64_t m, int64_t n, int64_t k, const Matrix &a, const Matrix &b, const Matrix &c);
