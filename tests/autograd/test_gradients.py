@@ -36,6 +36,8 @@ def with_target(name, target, **attributes):
     return (lambda scores: getattr(F, name)(scores, ints(target), **attributes), X)
 
 
+REGULAR = np.array([[3.1, 0.4, -0.7], [-0.2, 2.6, 0.9], [0.5, -1.1, 4.2]])
+
 # op name -> cases, each a function of tensors and the arrays that it is differentiated by.
 CASES = {
     "full": [(lambda v: F.full(v, shape=(2, 3)), np.float64(0.5))],
@@ -218,6 +220,19 @@ CASES = {
     ],
     "rms_norm": [(F.rms_norm, X), (F.rms_norm, X, Y[0]), (lambda x: F.rms_norm(x, axis=0), X)],
     "dropout": [(lambda x: F.dropout(x, rate=0.0)[0], X)],
+    "inv": [(da.linalg.inv, REGULAR)],
+    "det": [(da.linalg.det, REGULAR)],
+    "slogdet": [(lambda x: da.linalg.slogdet(x).logabsdet, REGULAR)],
+    "solve": [(da.linalg.solve, REGULAR, REGULAR[0])],
+    "cholesky": [(lambda x: da.linalg.cholesky(x @ x.mT), REGULAR)],
+    "eigvalsh": [(lambda x: da.linalg.eigvalsh(x + x.mT), REGULAR)],
+    "eigh": [(lambda x: da.square(da.linalg.eigh(x + x.mT).eigenvectors), REGULAR)],
+    "svdvals": [(da.linalg.svdvals, REGULAR)],
+    "svd": [(lambda x: da.square(da.linalg.svd(x, full_matrices=False).U), REGULAR)],
+    "qr": [(lambda x: da.linalg.qr(x).R, REGULAR)],
+    "fourier_real": [(lambda x: da.square(da.real(da.fft.rfft(x, n=4))), REGULAR)],
+    "fourier_hermitian": [(lambda x: da.fft.irfft(x, n=5), REGULAR)],
+    "fourier": [(lambda x: da.abs(da.fft.fftn(x)), REGULAR)],
     **network_cases.CASES,
 }
 

@@ -94,7 +94,7 @@ static int64_t integer_pow(int64_t base, int64_t exponent) {
     return (rest < 0) != (y < 0) && rest == rest ? rest + y : rest;                          \
   }                                                                                          \
   static type floor_divide_of_##type(type x, type y) {                                       \
-    if (y == 0) {                                                                            \
+    if (y == 0 || x - x != 0 || y - y != 0) { /* beside an infinity it is x / y */           \
       return x / y;                                                                          \
     }                                                                                        \
     const type rest = fmod##suffix(x, y);                                                    \
