@@ -26,8 +26,8 @@ RAISED: dict[str, set[str | None]] = {
     "out_of_memory": {None, "DeviceOutOfMemory"},
     "unimplemented": {None, "UnsupportedOp"},
 }
-# Without pinned staging an upload goes straight from the memory of the caller; a mark for parked blocks that could
-# not be set or asked is tried again at the next look.
+# Without pinned staging an upload goes straight from the memory of the caller; a mark for parked blocks that
+# could not be set or asked is tried again at the next look.
 OTHER_WAY = {"memory.allocate", "stream.event_create", "stream.event_record", "stream.event_query"}
 
 
