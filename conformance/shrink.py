@@ -19,7 +19,7 @@ from conformance.target import Target
 from conformance.trial import Declined, Trial, TrialFailure, run_trial
 
 Array = npt.NDArray[Any]
-SECONDS = 5.0
+SECONDS = 3.0
 SHOWN = 16
 
 

@@ -36,19 +36,14 @@ def good_objects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def _build(objects: list[Path], folder: Path, fault: str = "none") -> Path:
     library = folder / f"lib{fault}.so"
     if not library.exists():
+        exports = folder / "exports.map"
+        exports.write_text("{ global: device_api_plugin; local: *; };")
         source = Path(__file__).with_name("faulty.c")
-        compile_c(
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-shared",
-            f"-DFAULT_{fault}",
-            source,
-            *objects,
-            "-lm",
-            "-o",
-            library,
-        )
+        warnings = ("-Wall", "-Wextra", "-Werror", f"-DFAULT_{fault}")
+        if fault == "exports_more":
+            exports.write_text("{ global: device_api_plugin; good_plugin; local: *; };")
+        link = ("-shared", f"-Wl,--version-script={exports}", "-lm")
+        compile_c(*warnings, source, *objects, *link, "-o", library)
     return library
 
 

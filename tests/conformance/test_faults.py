@@ -43,6 +43,7 @@ KILLS = {
     "exits_when_memory_is_out": {"runtime.memory.out_of_memory": "crash"},
     "answers_unknown_ids": {"abi.interfaces.unknown": "fail"},
     "second_shutdown_fails": {"abi.life.end_twice": "crash"},
+    "exports_more": {"abi.entry.one_symbol": "fail"},
     "noisy_query": {"abi.entry.pure": "fail"},
 }
 # Cases next to the fault that it must leave alone.
