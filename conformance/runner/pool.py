@@ -56,7 +56,7 @@ class Worker:
             stderr=subprocess.STDOUT,
             pass_fds=(child_requests, child_answers),
             start_new_session=True,
-            env=_environment(),
+            env=child_environment(),
         )
         os.close(child_requests)
         os.close(child_answers)
@@ -144,7 +144,7 @@ class Worker:
         self.process.stdout.close()
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The child finds the suite where this process found it. Maths libraries stay on one thread each."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]

@@ -1,0 +1,70 @@
+"""`python -m conformance.kill`: runs every part, prints the verdict, ends with 0 when all is caught, 1 when
+something survives, 2 for wrong usage, 3 when there is nothing to run on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from conformance.execution import EXIT_FAILED, EXIT_GOOD, EXIT_UNAVAILABLE, EXIT_USAGE
+from conformance.kill import faults
+from conformance.kill.report import Part, Progress, bar_on, build_report
+from conformance.kill.table import TableError, write_markdown
+
+# Each part is called with (quick, jobs, progress).
+Run = Callable[[bool, int, Progress], Part]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m conformance.kill", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="of each fault only its first case")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
+    parser.add_argument("--only", choices=("faults",), action="append", help="run these parts only")
+    parser.add_argument("--fault", metavar="GLOB", help="run the named faults that match, and nothing else")
+    parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1), help="processes at a time")
+    parser.add_argument("--plugin", type=Path, default=faults.PLUGIN, help="the library with the faults")
+    parser.add_argument("--table", type=Path, metavar="PATH", help="write the kill table as Markdown")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.jobs < 1:
+        print(f"--jobs must be at least 1, not {options.jobs}", file=sys.stderr)
+        return EXIT_USAGE
+    console = Console(stderr=True, soft_wrap=True)
+    runs: dict[str, Run] = {
+        "faults": lambda quick, jobs, progress: faults.run(
+            quick, jobs, progress, plugin=options.plugin, glob=options.fault or "*"
+        ),
+    }
+    chosen = ["faults"] if options.fault else options.only or list(runs)
+    began = time.monotonic()
+    try:
+        parts = {name: runs[name](options.quick, options.jobs, bar_on(console)) for name in chosen}
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return EXIT_USAGE
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return EXIT_UNAVAILABLE
+    report = build_report(parts, quick=options.quick, seconds=time.monotonic() - began)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    for part in parts.values():
+        for line in part.lines():
+            console.print(line, markup=False, highlight=False)
+    if options.table is not None:
+        write_markdown(options.table, report["faults"])
+    return EXIT_GOOD if report["good"] else EXIT_FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
