@@ -53,6 +53,8 @@ from device_api.ops.fallback import reset_fallback_report as reset_fallback_repo
 from device_api.ops.fallback import set_denied_ops as set_denied_ops
 from device_api.ops.fallback import set_fallback as set_fallback
 from device_api.runtime import *
+from device_api.tensor.complex_parts import imag as imag
+from device_api.tensor.complex_parts import real as real
 from device_api.tensor.constants import *
 from device_api.tensor.conversion import asarray as asarray
 from device_api.tensor.conversion import to_device as to_device
@@ -72,9 +74,11 @@ from device_api.tensor.dynamic import nonzero as nonzero
 from device_api.tensor.inspection import __array_namespace_info__ as __array_namespace_info__
 from device_api.tensor.inspection import can_cast as can_cast
 from device_api.tensor.inspection import finfo as finfo
+from device_api.tensor.inspection import get_default_dtype as get_default_dtype
 from device_api.tensor.inspection import iinfo as iinfo
 from device_api.tensor.inspection import isdtype as isdtype
 from device_api.tensor.inspection import result_type as result_type
+from device_api.tensor.inspection import set_default_dtype as set_default_dtype
 from device_api.tensor.random import bernoulli as bernoulli
 from device_api.tensor.random import exponential as exponential
 from device_api.tensor.random import normal as normal

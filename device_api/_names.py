@@ -35,7 +35,11 @@ _BY_MODULE = {
     ),
     "device_api.interop.dlpack": "from_dlpack",
     "device_api.tensor.dynamic": "count_nonzero nonzero",
-    "device_api.tensor.inspection": ("__array_namespace_info__ can_cast finfo iinfo isdtype result_type"),
+    "device_api.tensor.inspection": (
+        "__array_namespace_info__ can_cast finfo get_default_dtype iinfo isdtype result_type"
+        " set_default_dtype"
+    ),
+    "device_api.tensor.complex_parts": "imag real",
     "device_api.tensor.rearranging": (
         "astype broadcast_arrays broadcast_shapes diff meshgrid moveaxis positive repeat reshape tensordot"
         " unstack"

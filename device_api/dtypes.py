@@ -71,12 +71,23 @@ NUMERIC: Final = REAL | COMPLEX
 FLOAT8: Final = frozenset({FLOAT8_E4M3FN, FLOAT8_E5M2})
 ALL: Final = BOOL | NUMERIC | FLOAT8
 
-_PYTHON_TYPES: Final[dict[type, int]] = {
-    bool: BOOL_CODE,
-    int: INT64,
-    float: FLOAT32,
-    complex: COMPLEX64,
-}
+# What Python's numbers become; floats and complex numbers follow `set_default_floating`.
+_PYTHON_TYPES: Final[dict[type, int]] = {bool: BOOL_CODE, int: INT64, float: FLOAT32, complex: COMPLEX64}
+_COMPANIONS: Final = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
+
+
+def default_code(kind: type) -> int:
+    """The code of the dtype that Python's `bool`, `int`, `float` or `complex` stand for in this process."""
+    return _PYTHON_TYPES[kind]
+
+
+def set_default_floating(code: int) -> None:
+    """Sets what `float` stands for, float32 or float64, and with it `complex`. Whoever keeps plans must
+    forget them: they were made with the old default. `TypeError` for another dtype."""
+    if code not in _COMPANIONS:
+        raise TypeError(f"the default floating dtype is float32 or float64, not {NAMES[code]}")
+    _PYTHON_TYPES[float] = code
+    _PYTHON_TYPES[complex] = _COMPANIONS[code]
 
 
 def scalar_type(code: int) -> type[np.generic]:
@@ -92,7 +103,8 @@ def from_code(code: int) -> np.dtype[Any]:
 def code(dtype: DTypeLike | None) -> int:
     """The code of anything NumPy takes as a dtype, of a name such as "bfloat16", or of a Python type.
 
-    Python's `int`, `float` and `complex` mean the default types int64, float32 and complex64.
+    Python's `int`, `float` and `complex` mean the default types: int64, and float32 and complex64 unless
+    `set_default_floating` chose others.
     Raises `TypeError` for what is no dtype and for dtypes that devices do not hold (strings, objects).
     """
     found: int | None

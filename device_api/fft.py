@@ -258,7 +258,7 @@ def _real(x: Tensor) -> Tensor:
         )
     if x.dtype_code in (dtypes.FLOAT32, dtypes.FLOAT64):
         return x
-    return F.copy(x, dtype=np.float32)
+    return F.copy(x, dtype=dtypes.from_code(dtypes.default_code(float)))
 
 
 def _float(dtype: npt.DTypeLike | None) -> npt.DTypeLike:
@@ -266,7 +266,7 @@ def _float(dtype: npt.DTypeLike | None) -> npt.DTypeLike:
         raise AttributeValueError(
             "frequencies are floating", subject=str(dtype), op="fftfreq", argument="dtype", value=dtype
         )
-    return np.float32 if dtype is None else dtype
+    return float if dtype is None else dtype
 
 
 def _check_count(n: int, op: str) -> None:

@@ -288,7 +288,7 @@ def _extreme(x: Tensor, axis: int, greatest: bool) -> Tensor:
 
 def _magnitude(x: Tensor) -> Tensor:
     if x.dtype_code not in dtypes.FLOATING | dtypes.COMPLEX:
-        x = F.copy(x, dtype=np.float32)
+        x = F.copy(x, dtype=dtypes.from_code(dtypes.default_code(float)))
     return F.abs(x)
 
 

@@ -21,6 +21,8 @@ from device_api.ops.symbols import Ref, RunTimeScalar, Storage
 from device_api.ops.views import Layout
 from device_api.opset.spec import OpSpec
 
+_KINDS = (dtypes.SIGNED, dtypes.UNSIGNED, dtypes.FLOATING, dtypes.COMPLEX)
+
 
 def plan(
     op: int,
@@ -55,8 +57,8 @@ def _planned(
         results = _owned(builder, results)
     if out is None:
         return assemble(device, spec.name, drop_dead(builder.steps, results), results)
-    targets = _checked_out(spec, builder, device, results, out)
     aliases = aliases_between(inputs, out)
+    targets = _checked_out(spec, builder, device, results, out, updated=(0, 0) in aliases.exact)
     steps = drop_dead(builder.steps, results)
     for result, target in zip(results, targets, strict=True):
         if not redirect(steps, result, target, aliases):
@@ -96,8 +98,12 @@ def _checked_out(
     device: _core.Device,
     results: Sequence[Ref],
     out: Sequence[_core.Tensor],
+    updated: bool,
 ) -> list[Ref]:
-    """The out tensors as symbols, once shape, dtype and device are known to fit."""
+    """The out tensors as symbols, once shape, dtype and device are known to fit.
+
+    `updated`: out is the first operand itself, as in `x += y`, and keeps its dtype within its kind.
+    """
     if len(out) != len(results):
         raise ShapeError(
             f"{spec.name} has {len(results)} result(s)",
@@ -126,7 +132,8 @@ def _checked_out(
                 argument="out",
                 shapes=(result.shape, tensor.shape),
             )
-        if tensor.dtype_code != result.code:
+        kept = updated and any({tensor.dtype_code, result.code} <= kind for kind in _KINDS)
+        if tensor.dtype_code != result.code and not kept:
             names = (dtypes.NAMES[result.code], dtypes.NAMES[tensor.dtype_code])
             raise DTypeError(
                 f"{spec.name} cannot write its result to out",

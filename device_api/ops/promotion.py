@@ -16,11 +16,6 @@ from device_api.opset.spec import OpSpec
 Scalar = bool | int | float | complex
 Operand = TensorSpec | Scalar | type
 
-DEFAULT_INTEGER = dtypes.INT64
-DEFAULT_FLOATING = dtypes.FLOAT32
-DEFAULT_COMPLEX = dtypes.COMPLEX64
-
-_DEFAULTS = {bool: dtypes.BOOL_CODE, int: DEFAULT_INTEGER, float: DEFAULT_FLOATING, complex: DEFAULT_COMPLEX}
 _KINDS = (bool, int, float, complex)
 
 
@@ -47,7 +42,7 @@ def result_dtype(operands: Iterable[Operand], op: str | None = None) -> int:
         else:
             kind = max(kind, scalar_kind(operand))
     if not codes:
-        return _DEFAULTS[_KINDS[max(kind, 0)]]
+        return dtypes.default_code(_KINDS[max(kind, 0)])
     joined = codes[0] if len(set(codes)) == 1 else _join(set(codes), op)
     return _with_scalar(joined, kind)
 
@@ -108,7 +103,7 @@ def _bind_variable(op: OpSpec, variable: str, members: list[Operand]) -> int:
     else:
         code = result_dtype(members, op.name)
     if op.promotion == "float" and code in dtypes.BOOL | dtypes.INTEGER:
-        code = DEFAULT_FLOATING
+        code = dtypes.default_code(float)
     elif op.promotion == "number" and code in dtypes.BOOL and code not in allowed:
         code = _number(op, members)
     if code not in allowed:
@@ -127,7 +122,7 @@ def _number(op: OpSpec, members: list[Operand]) -> int:
             op=op.name,
             dtypes=("bool",),
         )
-    return DEFAULT_INTEGER
+    return dtypes.INT64
 
 
 def _truth(op: OpSpec, tensors: list[TensorSpec]) -> int:
@@ -140,7 +135,11 @@ def _truth(op: OpSpec, tensors: list[TensorSpec]) -> int:
 def _fixed(op: OpSpec, name: str, kind: str, operand: Operand) -> int:
     """An input declared with a dtype: an index takes any integer, everything else must be exact."""
     wanted = dtypes.CODES_BY_NAME[kind]
-    code = operand.dtype if isinstance(operand, TensorSpec) else _DEFAULTS[_KINDS[scalar_kind(operand)]]
+    code = (
+        operand.dtype
+        if isinstance(operand, TensorSpec)
+        else dtypes.default_code(_KINDS[scalar_kind(operand)])
+    )
     if code == wanted or (wanted in dtypes.INTEGER and code in dtypes.INTEGER):
         return wanted
     raise DTypeError(
@@ -177,11 +176,13 @@ def _mismatch(op: OpSpec, tensors: list[TensorSpec]) -> DTypeError:
 
 def _with_scalar(code: int, kind: int) -> int:
     if kind == 1 and code in dtypes.BOOL:
-        return DEFAULT_INTEGER
+        return dtypes.INT64
     if kind == 2 and code in dtypes.BOOL | dtypes.INTEGER:
-        return DEFAULT_FLOATING
+        return dtypes.default_code(float)
     if kind == 3 and code not in dtypes.COMPLEX:
-        return dtypes.COMPLEX128 if code == dtypes.FLOAT64 else DEFAULT_COMPLEX
+        if code not in dtypes.FLOATING:
+            return dtypes.default_code(complex)
+        return dtypes.COMPLEX128 if code == dtypes.FLOAT64 else dtypes.COMPLEX64
     return code
 
 

@@ -1,8 +1,8 @@
 """Between tensors and the rest: NumPy arrays, nested lists, Python numbers, other devices and dtypes.
 
 Host memory and device memory only ever meet in copies, so a tensor never shares memory with a NumPy array.
-Which dtype data without one of its own gets is decided here: Python floats become float32, complex numbers
-complex64, integers int64; arrays keep theirs.
+Which dtype data without one of its own gets is decided here: Python floats become float32 and
+complex numbers complex64 unless the default dtype says otherwise, integers int64; arrays keep theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from device_api.runtime.devices import device as open_device
 
 _KNOWN = {dtypes.from_code(code) for code in dtypes.NAMES}
 # What NumPy makes of Python numbers, and what it is here.
-_DEFAULTS: dict[type[np.generic], type[np.generic]] = {np.float64: np.float32, np.complex128: np.complex64}
+_DEFAULTS: dict[type[np.generic], type] = {np.float64: float, np.complex128: complex}
 
 
 def from_numpy(array: npt.NDArray[Any], device: _core.Device) -> _core.Tensor:
@@ -85,7 +85,10 @@ def as_array(value: object, *, exact: bool = False) -> npt.NDArray[Any]:
     if exact:
         return array
     if not typed:
-        return array.astype(_DEFAULTS.get(array.dtype.type, array.dtype), copy=False)
+        kind = _DEFAULTS.get(array.dtype.type)
+        return (
+            array if kind is None else array.astype(dtypes.from_code(dtypes.default_code(kind)), copy=False)
+        )
     if typed <= _KNOWN:
         plain = {type(leaf) for leaf in _leaves(value) if isinstance(leaf, bool | int | float | complex)}
         operands = [TensorSpec((), dtypes.code(each)) for each in typed]

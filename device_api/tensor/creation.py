@@ -35,9 +35,9 @@ def _dtype(dtype: npt.DTypeLike | None, default: npt.DTypeLike) -> np.dtype[Any]
 def empty(
     shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
 ) -> _core.Tensor:
-    """A tensor whose elements are whatever the memory held; float32 by default."""
+    """A tensor whose elements are whatever the memory held; the default dtype unless given."""
     target = resolve(device)
-    code = dtypes.FLOAT32 if dtype is None else dtypes.code(dtype)
+    code = dtypes.default_code(float) if dtype is None else dtypes.code(dtype)
     check_held(target, code)
     return _core.empty(target, code, _shape(shape))
 
@@ -81,8 +81,8 @@ def full_like(
 def zeros(
     shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
 ) -> _core.Tensor:
-    """A tensor of zeros; float32 by default."""
-    return full(shape, 0, dtype=np.float32 if dtype is None else dtype, device=device)
+    """A tensor of zeros; the default dtype unless given."""
+    return full(shape, 0, dtype=float if dtype is None else dtype, device=device)
 
 
 def zeros_like(
@@ -95,8 +95,8 @@ def zeros_like(
 def ones(
     shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike | None = None
 ) -> _core.Tensor:
-    """A tensor of ones; float32 by default."""
-    return full(shape, 1, dtype=np.float32 if dtype is None else dtype, device=device)
+    """A tensor of ones; the default dtype unless given."""
+    return full(shape, 1, dtype=float if dtype is None else dtype, device=device)
 
 
 def ones_like(
@@ -115,8 +115,8 @@ def eye(
     dtype: npt.DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> _core.Tensor:
-    """A matrix with ones on its k-th diagonal and zeros elsewhere; float32 by default."""
-    wanted = _dtype(dtype, np.float32)
+    """A matrix with ones on its k-th diagonal and zeros elsewhere; the default dtype unless given."""
+    wanted = _dtype(dtype, float)
     # Beyond the corners there is no diagonal, however far.
     k = max(-n_rows, min(k, n_rows if n_cols is None else n_cols))
     return F.eye(n_rows, n_cols, k=k, dtype=wanted, device=resolve(device))
@@ -133,7 +133,7 @@ def arange(
 ) -> _core.Tensor:
     """start, start + step, … below stop (above, for a negative step); `arange(n)` counts from 0.
 
-    int64 when all three are integers, else float32. Raises `AttributeValueError` for a step of 0.
+    int64 when all three are integers, else the default dtype. Raises `AttributeValueError` for a step of 0.
     """
     if stop is None:
         start, stop = 0, start
@@ -142,7 +142,7 @@ def arange(
             "arange goes nowhere with a step of 0", op="arange", argument="step", value=step
         )
     whole = all(isinstance(each, int) for each in (start, stop, step))
-    wanted = _dtype(dtype, np.int64 if whole else np.float32)
+    wanted = _dtype(dtype, int if whole else float)
     if dtypes.code(wanted) not in dtypes.REAL:
         raise AttributeValueError(
             "arange counts in real numbers", subject=wanted.name, op="arange", argument="dtype", value=wanted
@@ -169,11 +169,11 @@ def linspace(
     device: DeviceLike | None = None,
     endpoint: bool = True,
 ) -> _core.Tensor:
-    """`num` numbers from start to stop, evenly apart; float32 by default. Without endpoint, stop is left
-    out."""
+    """`num` numbers from start to stop, evenly apart; the default dtype unless given. Without endpoint,
+    stop is left out."""
     if num < 0:
         raise AttributeValueError("linspace counts", subject=num, op="linspace", argument="num", value=num)
-    wanted = _dtype(dtype, np.float32)
+    wanted = _dtype(dtype, float)
     parts = num - 1 if endpoint else num
     line = F.iota(
         size=num,

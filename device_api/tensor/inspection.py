@@ -136,6 +136,24 @@ def can_cast(from_: npt.DTypeLike | _core.Tensor, to: npt.DTypeLike, /) -> bool:
         return False
 
 
+def get_default_dtype() -> np.dtype[Any]:
+    """The dtype of Python floats, of integers in floating ops, and of tensors made without one."""
+    return dtypes.from_code(dtypes.default_code(float))
+
+
+def set_default_dtype(dtype: npt.DTypeLike) -> None:
+    """Makes float32 (so at the start) or float64 the default of the process, and with it complex64 or
+    complex128; `DTypeError` for others. Not meant to change while other threads compute."""
+    code = dtypes.code(dtype)
+    try:
+        dtypes.set_default_floating(code)
+    except TypeError as error:
+        raise DTypeError(
+            "no default dtype", subject=dtypes.NAMES[code], why=str(error), dtypes=(dtypes.NAMES[code],)
+        ) from error
+    _core.clear_plans()
+
+
 class Inspection:
     """The array API's inspection namespace: what this namespace and its devices can do."""
 
@@ -147,16 +165,16 @@ class Inspection:
         """The device of this thread."""
         return get_device()
 
-    def devices(self) -> tuple[_core.Device, ...]:
+    def devices(self) -> list[_core.Device]:
         """Every device that is usable here; opens the plugins of all of them."""
-        return all_devices()
+        return list(all_devices())
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, npt.DTypeLike]:
         """The dtypes of what is made without one, by kind."""
         resolve(device)
         return {
-            "real floating": np.dtype(np.float32),
-            "complex floating": np.dtype(np.complex64),
+            "real floating": dtypes.from_code(dtypes.default_code(float)),
+            "complex floating": dtypes.from_code(dtypes.default_code(complex)),
             "integral": np.dtype(np.int64),
             "indexing": np.dtype(np.int64),
         }

@@ -16,6 +16,7 @@ from device_api.errors import DTypeError
 from device_api.interop.dlpack import dlpack, dlpack_device
 from device_api.ops import _functions as F
 from device_api.ops.host_arrays import is_host_visible
+from device_api.tensor.complex_parts import imag, real
 from device_api.tensor.conversion import contiguous, item, to_device, to_numpy, tolist
 from device_api.tensor.indexing import getitem, setitem
 from device_api.tensor.printing import tensor_repr, tensor_str
@@ -161,8 +162,8 @@ SURFACE: dict[str, Any] = {
     **{function.__name__: _reduction(function) for function in _REDUCTIONS},
     "T": property(transposed),
     "mT": property(F.matrix_transpose),
-    "real": property(F.real),
-    "imag": property(F.imag),
+    "real": property(real),
+    "imag": property(imag),
     "reshape": reshape,
     "astype": astype,
     "detach": detach,

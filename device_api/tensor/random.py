@@ -7,12 +7,19 @@ bits on every device.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from device_api import _core
+from device_api import _core, dtypes
 from device_api.ops import _functions as F
 from device_api.runtime.devices import DeviceLike, resolve
+
+
+def _floating(dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+    return dtypes.from_code(dtypes.code(float if dtype is None else dtype))
+
 
 Shape = int | Sequence[int]
 
@@ -25,8 +32,8 @@ def uniform(
     dtype: npt.DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> _core.Tensor:
-    """Numbers drawn evenly from [low, high); float32 by default."""
-    return F.uniform(shape, low=low, high=high, dtype=dtype, device=resolve(device))
+    """Numbers drawn evenly from [low, high); the default dtype unless given."""
+    return F.uniform(shape, low=low, high=high, dtype=_floating(dtype), device=resolve(device))
 
 
 def normal(
@@ -37,8 +44,8 @@ def normal(
     dtype: npt.DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> _core.Tensor:
-    """Normally distributed numbers; float32 by default."""
-    return F.normal(shape, mean=mean, std=std, dtype=dtype, device=resolve(device))
+    """Normally distributed numbers; the default dtype unless given."""
+    return F.normal(shape, mean=mean, std=std, dtype=_floating(dtype), device=resolve(device))
 
 
 def randint(
@@ -65,8 +72,8 @@ def exponential(
     dtype: npt.DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> _core.Tensor:
-    """Exponentially distributed numbers of this rate; float32 by default."""
-    return F.exponential(shape, rate=rate, dtype=dtype, device=resolve(device))
+    """Exponentially distributed numbers of this rate; the default dtype unless given."""
+    return F.exponential(shape, rate=rate, dtype=_floating(dtype), device=resolve(device))
 
 
 def permutation(size: int, *, device: DeviceLike | None = None) -> _core.Tensor:
