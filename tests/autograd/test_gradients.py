@@ -238,7 +238,7 @@ CASES = {
 
 
 def tensors(arrays):
-    made = [da.asarray(np.array(each), device="cpu") for each in arrays]
+    made = [da.asarray(np.array(each)) for each in arrays]
     for each in made:
         each.requires_grad = True
     return made
@@ -297,7 +297,7 @@ def test_second_derivatives_agree_with_differences(name):
 
     def slope(*operands):
         result = function(*operands)
-        weight = da.asarray(np.linspace(0.3, 1.7, result.size).reshape(result.shape), device="cpu")
+        weight = da.asarray(np.linspace(0.3, 1.7, result.size).reshape(result.shape))
         return grad(F.sum(result * weight), operands, create_graph=True)
 
     def slopes(*operands):
