@@ -14,7 +14,7 @@ import sys
 import time
 
 from benchmarks.report import emit
-from benchmarks.timing import Row, Timing
+from device_api.bench.timing import Row, Timing
 
 _COMMANDS = {
     "import numpy": ["-c", "import numpy"],

@@ -15,7 +15,7 @@ import numpy as np
 
 import device_api as da
 from benchmarks.report import emit
-from benchmarks.timing import Row
+from device_api.bench.timing import Row
 
 
 def main(*, quick: bool, as_json: bool) -> int:

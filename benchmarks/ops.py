@@ -14,7 +14,7 @@ import numpy as np
 
 import device_api as da
 from benchmarks.report import emit, installed
-from benchmarks.timing import Candidate, Row, compare
+from device_api.bench.timing import Candidate, Row, compare
 
 
 @dataclass(frozen=True)

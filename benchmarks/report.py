@@ -11,7 +11,8 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchmarks.timing import Row
+from device_api.bench.timing import Row
+from device_api.bench.units import duration
 
 PEERS = ("numpy", "torch")
 
@@ -53,14 +54,6 @@ def emit(rows: Sequence[Row], *, as_json: bool, facts: Mapping[str, object] | No
         print(f"{peer}: not installed, so not compared")
     for name, value in (facts or {}).items():
         print(f"{name}: {value}")
-
-
-def duration(seconds: float) -> str:
-    """Seconds with a unit that leaves a short number."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.2f} {unit}"
-    return f"{seconds * 1e9:.1f} ns"
 
 
 def _ratio(value: float | None) -> str:

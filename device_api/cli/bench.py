@@ -1,133 +1,151 @@
-"""`device-api bench`: how fast a device runs a few ops, beside NumPy on the host.
+"""`device-api bench`: latency and throughput of the op set on a device, beside another device, NumPy, or an
+earlier measurement.
 
-Small tensors show the cost of a call, large ones the throughput. Device and NumPy are timed in turns, so
-that a busy machine slows both; the ratio is ours divided by NumPy's, the median over the turns.
+Exit codes: 0 measured, 1 something is slower than `--threshold` allows, or nothing could be measured; 2 wrong
+usage, 3 unavailable.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from device_api.cli.output import print_json, print_table
 
-
-@dataclass(frozen=True)
-class Case:
-    """An op on tensors of one shape, for the device and for NumPy; `operands` are the tensors moved."""
-
-    name: str
-    shape: tuple[int, ...]
-    ours: Callable[[Any, Any, Any], Any]
-    numpy: Callable[[Any, Any, Any], Any]
-    operands: int = 3
-    flops: Callable[[tuple[int, ...]], int] | None = None
-
-
-def cases(quick: bool) -> list[Case]:
-    """The ops that are timed."""
-    side = 256 if quick else 512
-    large = (side, 1024)
-    chosen = [
-        Case("add", (16,), lambda da, a, b: a + b, lambda np, a, b: a + b),
-        Case("add", large, lambda da, a, b: a + b, lambda np, a, b: a + b),
-        Case("multiply by a scalar", large, lambda da, a, b: a * 2.0, lambda np, a, b: a * 2.0, 2),
-        Case("exp", large, lambda da, a, b: da.exp(a), lambda np, a, b: np.exp(a), 2),
-        Case("tanh", large, lambda da, a, b: da.tanh(a), lambda np, a, b: np.tanh(a), 2),
-        Case("sum of all", large, lambda da, a, b: da.sum(a), lambda np, a, b: np.sum(a), 1),
-        Case("sum of rows", large, lambda da, a, b: da.sum(a, axis=1), lambda np, a, b: np.sum(a, axis=1), 1),
-        Case(
-            "sum of columns", large, lambda da, a, b: da.sum(a, axis=0), lambda np, a, b: np.sum(a, axis=0), 1
-        ),
-        Case(
-            "matmul",
-            (side, side),
-            lambda da, a, b: a @ b,
-            lambda np, a, b: a @ b,
-            flops=lambda shape: 2 * shape[0] ** 3,
-        ),
-    ]
-    return [case for case in chosen if not quick or case.name in ("add", "exp", "sum of rows", "matmul")]
-
-
-def measure(case: Case, device: Any, *, rounds: int, seconds: float) -> dict[str, object]:
-    """Times one case in `rounds` turns of about `seconds` each; the row of the JSON output."""
-    import numpy as np
-
-    import device_api as da
-
-    generator = np.random.default_rng(0)
-    x, y = (generator.uniform(-1, 1, case.shape).astype(np.float32) for _ in range(2))
-    a, b = da.asarray(x, device=device), da.asarray(y, device=device)
-
-    def ours(count: int) -> float:
-        began = time.perf_counter()
-        for _ in range(count):
-            case.ours(da, a, b)
-        device.synchronize()
-        return (time.perf_counter() - began) / count
-
-    def theirs(count: int) -> float:
-        began = time.perf_counter()
-        for _ in range(count):
-            case.numpy(np, x, y)
-        return (time.perf_counter() - began) / count
-
-    counts = [_count(run, seconds) for run in (ours, theirs)]
-    pairs = [(ours(counts[0]), theirs(counts[1])) for _ in range(rounds)]
-    taken = statistics.median(pair[0] for pair in pairs)
-    row: dict[str, object] = {
-        "name": f"{case.name} {'x'.join(map(str, case.shape))} float32",
-        "seconds": taken,
-        "ratio": {"numpy": statistics.median(pair[0] / pair[1] for pair in pairs)},
-        "gigabytes_per_second": case.operands * x.nbytes / taken / 1e9,
-    }
-    if case.flops is not None:
-        row["gigaflops"] = case.flops(case.shape) / taken / 1e9
-    return row
-
-
-def _count(run: Callable[[int], float], seconds: float) -> int:
-    run(1)
-    count, taken = 1, run(1)
-    while taken * count < seconds / 4:
-        count *= 4
-        taken = run(count)
-    return max(1, round(seconds / taken))
+if TYPE_CHECKING:
+    from device_api.bench.cases import Case
+    from device_api.bench.document import Comparison
 
 
 def command(
     device: Annotated[str, typer.Argument(help="Device string, for example npu:0.")] = "cpu",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer ops and turns.")] = False,
+    ops: Annotated[
+        list[str] | None, typer.Option("--op", help="Only ops whose name matches this glob; may be repeated.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Element type in place of float32; ops that lack it are left out.")
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(help="Another device string, `numpy`, or the file of an earlier measurement (JSON)."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="End with 1 when a case is slower than --compare by more than this share (0.2)."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One op of each family, and fewer rounds.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Where a page with a plot goes.")] = None,
 ) -> None:
-    """Time ops of a device beside NumPy on the host."""
+    """Time the ops of a device; compare with another device, NumPy or an earlier run."""
     import device_api as da
+    from device_api import dtypes
+    from device_api.bench import cases, document, measure, plot
 
-    opened = da.device(device)
-    rounds, seconds = (5, 0.005) if quick else (20, 0.02)
-    rows = [measure(case, opened, rounds=rounds, seconds=seconds) for case in cases(quick)]
-    if as_json:
-        print_json({"rows": rows, "summary": {"device": str(opened), "rows": len(rows), "missing_peers": []}})
-        return
-    print_table(
-        f"{opened} beside NumPy (ratio: our time / NumPy's)",
-        ("op", "time", "ratio", "GB/s", "GFLOP/s"),
-        [_cells(row) for row in rows],
+    if dtype is not None and dtype not in dtypes.NAMES.values():
+        raise typer.BadParameter(
+            f"unknown element type {dtype!r}; there are {', '.join(dtypes.NAMES.values())}"
+        )
+    if threshold is not None and (compare is None or not threshold >= 0):
+        raise typer.BadParameter("--threshold is a share of at least 0, and goes with --compare")
+    earlier = document.read(Path(compare)) if compare and Path(compare).is_file() else None
+    opened = [da.device(device)]
+    peer = compare if earlier is None else None
+    if peer is not None and peer != measure.NUMPY:
+        opened.append(da.device(peer))
+    chosen: Iterable[Case] = cases.select(opened[0], ops or (), dtype=dtype)
+    if quick and not ops:
+        chosen = _one_of_each_family(chosen)
+    measured = measure.rows(
+        chosen, opened, numpy=peer == measure.NUMPY, effort=measure.QUICK if quick else None
     )
+    whole = document.document(str(opened[0]), _shown(measured), {"quick": quick})
+    slower: list[str] = []
+    if earlier is not None:
+        change = document.compare(earlier, whole, 0.2 if threshold is None else threshold)
+        whole["comparison"] = change.as_json()
+        slower = [each.name for each in change.slower]
+    elif peer is not None and threshold is not None:
+        name = str(opened[1]) if len(opened) > 1 else measure.NUMPY
+        slower = document.slower_than(whole["rows"], name, threshold)
+    if html is not None:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(plot.page(whole), encoding="utf-8", errors="backslashreplace")
+    if as_json:
+        print_json(whole)
+    else:
+        _print(whole)
+        if earlier is not None:
+            _print_change(change)
+    if not whole["rows"] or (threshold is not None and slower):
+        raise typer.Exit(1)
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    flops = row.get("gigaflops")
-    return (
-        row["name"],
-        f"{row['seconds'] * 1e6:.2f} us",
-        f"{row['ratio']['numpy']:.2f}",
-        f"{row['gigabytes_per_second']:.2f}",
-        "" if flops is None else f"{flops:.1f}",
+def _one_of_each_family(chosen: Iterable[Case]) -> Iterator[Case]:
+    """The first op of each family."""
+    first: dict[str, str] = {}
+    for case in chosen:
+        if first.setdefault(case.spec.family, case.spec.name) == case.spec.name:
+            yield case
+
+
+def _shown(measured: Iterable[Any]) -> Iterator[Any]:
+    """Passes on what it gets, and says on a terminal how far it is: measuring takes a while."""
+    for number, row in enumerate(measured, 1):
+        if sys.stderr.isatty():
+            print(f"\r{number} cases measured", end="", file=sys.stderr)
+        yield row
+    if sys.stderr.isatty():
+        print("\r", end="", file=sys.stderr)
+
+
+def _print(whole: dict[str, Any]) -> None:
+    from device_api.bench.units import duration, rate
+
+    peers = whole["summary"]["peers"]
+    print_table(
+        f"Speed of {whole['device']} (± is the median deviation; × is our time / theirs)",
+        (
+            "call",
+            "latency",
+            "per call",
+            "±",
+            "on the device",
+            "bytes",
+            "operations",
+            *(f"× {p}" for p in peers),
+        ),
+        [
+            (
+                row["name"],
+                duration(row["latency"]),
+                duration(row["seconds"]),
+                duration(row["seconds_mad"]),
+                duration(row["device_seconds"]) if "device_seconds" in row else "",
+                rate(row["bytes_per_second"], "B/s") if "bytes_per_second" in row else "",
+                rate(row["flops_per_second"], "FLOP/s") if "flops_per_second" in row else "",
+                *(f"{row['ratio'][peer]:.2f}" if peer in row["ratio"] else "" for peer in peers),
+            )
+            for row in whole["rows"]
+        ],
+    )
+    for each in whole["failures"]:
+        print(f"could not run {each['name']} on {each['device']}: {each['message']}")
+    if not whole["rows"]:
+        print("no case was measured: no op matches, or the device runs none of them", file=sys.stderr)
+
+
+def _print_change(change: Comparison) -> None:
+    print_table(
+        f"{len(change.slower)} slower, {len(change.faster)} faster, {len(change.same)} the same, "
+        f"{len(change.missing)} no longer measured, {len(change.new)} new",
+        ("call", "was", "is", "ratio"),
+        [
+            (each.name, f"{each.before * 1e6:.2f} us", f"{each.now * 1e6:.2f} us", f"{each.ratio:.2f}")
+            for each in (*change.slower, *change.faster)
+        ],
     )

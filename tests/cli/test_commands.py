@@ -147,14 +147,6 @@ def test_the_paths_lead_to_the_headers_and_the_cmake_package() -> None:
     assert (Path(device_api("cmake-dir").stdout.strip()) / "device_api-config.cmake").is_file()
 
 
-def test_bench_gives_rows_with_a_ratio_to_numpy() -> None:
-    done = device_api("bench", "cpu", "--quick", "--json")
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["rows"]
-    assert rows
-    assert all(row["seconds"] > 0 and row["ratio"]["numpy"] > 0 for row in rows)
-
-
 def test_conformance_with_a_filter_that_matches_nothing_fails(tmp_path: Path) -> None:
     reports = ["--json-path", str(tmp_path / "r.json"), "--html-path", str(tmp_path / "r.html")]
     done = device_api("conformance", "cpu", "--include", "ops.no_such_op*", *reports)

@@ -15,6 +15,13 @@ import statistics
 import timeit
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """Something that can be done a number of times, and says how many seconds that took."""
+
+    def timeit(self, number: int = 1) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,12 @@ class Timing:
     def median(self) -> float:
         """Seconds per call in the middle round."""
         return statistics.median(self.rounds)
+
+    @property
+    def mad(self) -> float:
+        """The median distance of a round from the median: how steady the rounds were, deaf to outliers."""
+        middle = self.median
+        return statistics.median(abs(value - middle) for value in self.rounds)
 
     @property
     def p10(self) -> float:
@@ -78,6 +91,13 @@ def interleave(
     found.
     """
     timers = {name: candidate.timer() for name, candidate in candidates.items()}
+    return rotate(timers, rounds=rounds, slice_seconds=slice_seconds)
+
+
+def rotate(
+    timers: Mapping[str, Timer], *, rounds: int = 30, slice_seconds: float = 0.002
+) -> dict[str, Timing]:
+    """The same for timers of any kind."""
     calls = {name: _calls_per_slice(timer, slice_seconds) for name, timer in timers.items()}
     taken: dict[str, list[float]] = {name: [] for name in timers}
     order = list(timers)
@@ -104,7 +124,7 @@ def compare(
     return Row(name, mine.median, ratio, mine.p10)
 
 
-def _calls_per_slice(timer: timeit.Timer, slice_seconds: float) -> int:
+def _calls_per_slice(timer: Timer, slice_seconds: float) -> int:
     timer.timeit(1)
     calls = 1
     while True:
