@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -82,12 +82,22 @@ class Measure:
 CaseFunction = Callable[["Target", np.random.Generator], "Measure | None"]
 
 
+class Entry(NamedTuple):
+    """A case in the list of cases: all that must be known of it to choose and run it."""
+
+    name: str
+    own_process: bool
+    quick: bool
+    capabilities: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One question to a plugin.
 
     `own_process` asks for a fresh worker that runs nothing else. `quick` says whether the case belongs to the
-    short run. `function` raises Failure, NotSupported or QualityWarning, or returns what it measured.
+    short run. `capabilities` are the claims of the plugin that the case is about, beyond the op itself.
+    `function` raises Failure, NotSupported or QualityWarning, or returns what it measured.
     """
 
     name: str
@@ -95,10 +105,15 @@ class Case:
     description: str = ""
     own_process: bool = False
     quick: bool = True
+    capabilities: tuple[str, ...] = ()
 
     @property
     def level(self) -> str:
         return self.name.partition(".")[0]
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.name, self.own_process, self.quick, self.capabilities)
 
     def generator(self, seed: int) -> np.random.Generator:
         """The case's random numbers: a function of the seed and the name alone."""
@@ -107,7 +122,7 @@ class Case:
 
 @dataclass(slots=True)
 class Result:
-    """The answer of one case, ready for JSON."""
+    """The answer of one case, ready for JSON. Of a waived one, `waived` is the status it would have."""
 
     name: str
     level: str
@@ -123,6 +138,8 @@ class Result:
     shrunk: dict[str, Any] | None = None
     attempts: int = 1
     waiver: str = ""
+    waived: str = ""
+    capabilities: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The result without its empty parts."""

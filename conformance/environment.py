@@ -9,6 +9,8 @@ import platform
 import sys
 from pathlib import Path
 
+# Worker processes get this policy: an op that the device lacks is never run by the CPU in its place.
+FALLBACK = "error"
 # Distributions whose versions can change a verdict.
 _PACKAGES = ("device_api", "numpy", "scipy", "ml_dtypes", "cffi", "mpmath")
 
@@ -35,6 +37,13 @@ def suite_version() -> str:
     return f"{_version('device_api')}+{digest.hexdigest()[:12]}"
 
 
+def variables() -> dict[str, str]:
+    """The variables that reach host and plugin. Those of the suite's own choice are not among them."""
+    found = {key: value for key, value in os.environ.items() if key.startswith("DEVICE_API_")}
+    found.pop("DEVICE_API_FALLBACK", None)
+    return dict(sorted(found.items()))
+
+
 def describe() -> dict[str, object]:
     """Machine and versions."""
     return {
@@ -44,5 +53,6 @@ def describe() -> dict[str, object]:
         "cpus": os.cpu_count(),
         "byte_order": sys.byteorder,
         "packages": {package: _version(package) for package in _PACKAGES},
-        "variables": {key: value for key, value in os.environ.items() if key.startswith("DEVICE_API_")},
+        "variables": variables(),
+        "fallback": FALLBACK,
     }

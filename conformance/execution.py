@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from conformance import environment
-from conformance.case import BAD, LEVELS, Result, Status
+from conformance.case import BAD, LEVELS, Entry, Result, Status
 from conformance.report import build_report, write_html, write_json, write_junit
 from conformance.report.progress import make_progress
 from conformance.runner.journal import Journal
 from conformance.runner.pool import HarnessFailure, Job, Pool, Settings
 from conformance.selection import Selection, Shard, UsageError
 from conformance.target import Location, Unavailable, locate
-from conformance.waivers import Waiver, apply_waivers, read_waivers
+from conformance.verdict import EXIT_FAILED, EXIT_UNAVAILABLE, EXIT_USAGE
+from conformance.waivers import Waiver, read_waivers
 
-EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_UNAVAILABLE = 0, 1, 2, 3
 DEADLINE = 30.0
 PathLike = str | os.PathLike[str]
 
@@ -75,6 +75,8 @@ def run(
             raise UsageError("resume needs a journal to resume from")
         if jobs is not None and jobs < 1:
             raise UsageError(f"jobs must be at least 1, not {jobs}")
+        if seed < 0:
+            raise UsageError(f"seed must not be negative, it is {seed}")
         if deadline is not None and not deadline > 0:
             raise UsageError(f"deadline must be a number of seconds greater than 0, not {deadline}")
         selection = Selection(
@@ -138,12 +140,15 @@ class _Run:
         started_at = datetime.datetime.now(datetime.UTC)
         sha256 = environment.sha256(self.location.library)
         cases = self._list()
-        names = [name for name, _, _ in cases]
+        known = [case.name for case in cases]
+        chosen = [case for case in cases if self.selection.chooses(case.name, case.quick)]
         selected = [
-            Job(name, own_process=own) for name, own, quick in cases if self.selection.takes(name, quick)
+            Job(case.name, case.own_process, capabilities=case.capabilities)
+            for case in chosen
+            if self.selection.in_shard(case.name)
         ]
         self.problems += [
-            f"filter {glob!r} matches no case of this target" for glob in self.selection.unmatched(names)
+            f"filter {glob!r} matches no case of this target" for glob in self.selection.unmatched(known)
         ]
         header = {
             "target": self.settings.spec,
@@ -151,7 +156,7 @@ class _Run:
             "suite_version": environment.suite_version(),
             "seed": self.settings.seed,
         }
-        journal = Journal(Path(journal_path), header, resume) if journal_path is not None else None
+        journal = self._journal(journal_path, header, resume)
         try:
             self._run(selected, journal)
         finally:
@@ -161,13 +166,29 @@ class _Run:
             self.problems.append(f"{self.location.library} changed while it was tested")
         missing = {job.name for job in selected} - {result.name for result in self.results}
         self.problems += [f"case {name} was selected and gave no result" for name in sorted(missing)]
-        self.problems += apply_waivers(self.results, self.waivers, names, datetime.date.today())
-        return self._verdict(header, started_at, time.monotonic() - began, len(names))
+        report = build_report(
+            results=self.results,
+            run_problems=self.problems,
+            waivers=[waiver.counted(known) for waiver in self.waivers],
+            target={**header, "library": str(self.location.library), "device": self.device},
+            selection=self.selection,
+            settings=self.settings,
+            known=known,
+            selected=[case.name for case in chosen],
+            started_at=started_at,
+            seconds=time.monotonic() - began,
+        )
+        return Outcome(report["exit_code"], report["summary"], report["problems"], self.results, report)
 
-    def _list(self) -> list[tuple[str, bool, bool]]:
+    def _journal(self, path: PathLike | None, header: dict[str, Any], resume: bool) -> Journal | None:
+        if path is None:
+            return None
+        return Journal(Path(path), {**header, "variables": environment.variables()}, resume)
+
+    def _list(self) -> list[Entry]:
         """Asks a worker for the cases of the target. A plugin that cannot be listed gets the cases that need
         no list, and one failing result in place of the others."""
-        from conformance.cases import registered_names
+        from conformance.cases import registered_entries
 
         pool = Pool(self.settings, self.results.append)
         answer, ended = pool.ask({"do": "list"}, max(self.settings.deadline, 10.0))
@@ -176,16 +197,16 @@ class _Run:
             raise Unavailable(answer["unavailable"])
         if answer is not None and "cases" in answer:
             self.device = answer["device"]
-            return [(name, bool(own), bool(quick)) for name, own, quick in answer["cases"]]
+            return [Entry(*case) for case in answer["cases"]]
         name = "abi.open"
-        status, message = Status.FAIL, str((answer or {}).get("broken", ended))
+        status, message = Status.FAIL, str((answer or {}).get("broken", ended or answer))
         if answer is None:
             status = Status.TIMEOUT if ended.startswith("no answer") else Status.CRASH
         self.results.append(
             Result(name, "abi", status, f"the device cannot be opened: {message}", seed=self.settings.seed)
         )
         self.results[-1].repro = self._repro(name)
-        return [(n, own, quick) for n, own, quick in registered_names() if n.startswith("abi.")]
+        return [case for case in registered_entries() if case.name.startswith("abi.")]
 
     def _repro(self, name: str) -> str:
         return repro_line(self.settings.spec, name, self.settings.seed, self.settings.deadline)
@@ -214,30 +235,3 @@ class _Run:
             advance(result)
 
         return finished
-
-    def _verdict(
-        self, header: dict[str, Any], started_at: datetime.datetime, seconds: float, known: int
-    ) -> Outcome:
-        self.results.sort(key=lambda result: result.name)
-        summary = {str(status): 0 for status in Status}
-        for result in self.results:
-            summary[result.status] += 1
-        executed = len(self.results) - summary[Status.NOT_SUPPORTED]
-        summary |= {"executed": executed, "selected": len(self.results), "known": known}
-        if not executed:
-            self.problems.append("no case was executed")
-        for result in self.results:
-            if result.status is Status.NOT_SUPPORTED and not result.message:
-                self.problems.append(f"case {result.name} was skipped without a reason")
-        failed = bool(self.problems) or any(result.status in BAD for result in self.results)
-        outcome = Outcome(EXIT_FAILED if failed else EXIT_GOOD, summary, self.problems, self.results)
-        outcome.report = build_report(
-            outcome=outcome,
-            target={**header, "library": str(self.location.library), "device": self.device},
-            selection=self.selection,
-            waivers=self.waivers,
-            settings=self.settings,
-            started_at=started_at,
-            seconds=seconds,
-        )
-        return outcome

@@ -48,11 +48,14 @@ class CaseRunner:
 
     def cases(self, quick: bool) -> list[tuple[str, bool]]:
         """(name, own process) of the cases of the target."""
+        from conformance.case import Entry
+
         answer, ended = self.pool.ask({"do": "list"}, max(self.settings.deadline, 10.0))
         if answer is None or "cases" not in answer:
             reason = ended or (answer or {}).get("unavailable") or (answer or {}).get("broken")
             raise pytest.UsageError(f"{self.settings.spec} cannot be tested: {reason}")
-        return [(name, own) for name, own, in_quick in answer["cases"] if in_quick or not quick]
+        entries = (Entry(*each) for each in answer["cases"])
+        return [(entry.name, entry.own_process) for entry in entries if entry.quick or not quick]
 
     def run(self, name: str, own_process: bool) -> None:
         """Runs a case; ends as the test should end."""

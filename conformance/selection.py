@@ -56,17 +56,28 @@ class Selection:
         if unknown:
             raise UsageError(f"unknown level {', '.join(unknown)}; levels are {', '.join(LEVELS)}")
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self == Selection()
+
     def takes(self, name: str, quick: bool) -> bool:
-        """Whether the case runs. A case named in full by `include` runs in a quick run too."""
+        """Whether the case runs in this shard."""
+        return self.chooses(name, quick) and self.in_shard(name)
+
+    def in_shard(self, name: str) -> bool:
+        return self.shard is None or self.shard.takes(name)
+
+    def chooses(self, name: str, quick: bool) -> bool:
+        """Whether the case belongs to the run, of whose shards this may be one. A case named in full by
+        `include` runs in a quick run too."""
         if name.partition(".")[0] not in self.levels:
             return False
         if self.quick and not quick and name not in self.include:
             return False
         if self.include and not any(fnmatchcase(name, glob) for glob in self.include):
             return False
-        if any(fnmatchcase(name, glob) for glob in self.exclude):
-            return False
-        return self.shard is None or self.shard.takes(name)
+        return not any(fnmatchcase(name, glob) for glob in self.exclude)
 
     def unmatched(self, names: Sequence[str]) -> list[str]:
         """Globs that match no case at all: each is a mistake that would make a run look better than it is."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import datetime
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from conformance.case import BAD, Result, Status
 from conformance.selection import UsageError
@@ -28,23 +29,44 @@ FIELDS = ("cases", "reason", "issue", "expires")
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """One entry of the file."""
+    """One entry of the file. `matches` is the number of cases of the target that it names."""
 
     cases: str
     reason: str
     issue: str
     expires: datetime.date
+    matches: int = 0
 
     def __str__(self) -> str:
         return f"{self.cases}: {self.reason} ({self.issue}, until {self.expires.isoformat()})"
+
+    def takes(self, name: str) -> bool:
+        return fnmatchcase(name, self.cases)
+
+    def counted(self, names: Iterable[str]) -> Waiver:
+        """The waiver with the number of these names that it takes."""
+        return replace(self, matches=sum(map(self.takes, names)))
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
+            "expires": self.expires.isoformat()
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Waiver:
+        """Reads what `to_json` wrote; raises ValueError when `expires` is no date."""
+        known = {name: record[name] for name in cls.__dataclass_fields__}
+        return cls(**{**known, "expires": datetime.date.fromisoformat(record["expires"])})
 
 
 def read_waivers(path: str | Path) -> tuple[Waiver, ...]:
     """Reads a waiver file; raises UsageError that names the file, the entry and the field."""
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"waivers {path}: {error}") from error
+    except RecursionError:
+        raise UsageError(f"waivers {path}: it is nested too deep") from None
     entries = document.pop("waiver", [])
     if document or not isinstance(entries, list):
         raise UsageError(f"waivers {path}: only [[waiver]] entries are known, found {', '.join(document)}")
@@ -64,24 +86,32 @@ def _read_entry(path: str | Path, number: int, entry: object) -> Waiver:
     return Waiver(entry["cases"], entry["reason"], entry["issue"], expires)
 
 
-def apply_waivers(
-    results: Iterable[Result], waivers: Iterable[Waiver], all_names: Iterable[str], today: datetime.date
-) -> list[str]:
-    """Marks waived results in place; returns the problems of the waivers themselves."""
-    results, names = list(results), list(all_names)
+def apply_waivers(results: Sequence[Result], waivers: Iterable[Waiver], today: datetime.date) -> list[str]:
+    """Marks waived results in place; returns the problems of the waivers themselves.
+
+    A waiver counts as unused only when all cases that it names have run: a shard or a filtered run may hold
+    none of those that fail.
+    """
     problems = []
     for waiver in waivers:
         if waiver.expires < today:
             problems.append(f"waiver has expired: {waiver}")
             continue
-        if not any(fnmatchcase(name, waiver.cases) for name in names):
+        if not waiver.matches:
             problems.append(f"waiver matches no case: {waiver}")
             continue
-        covered = [result for result in results if fnmatchcase(result.name, waiver.cases)]
+        covered = [result for result in results if waiver.takes(result.name)]
         failing = [result for result in covered if result.status in BAD]
         for result in failing:
-            result.message = f"waived {result.status}: {result.message}"
-            result.status, result.waiver = Status.WAIVED, str(waiver)
-        if covered and not failing and not any(result.status is Status.WAIVED for result in covered):
+            result.waived, result.status, result.waiver = str(result.status), Status.WAIVED, str(waiver)
+        used = any(result.status is Status.WAIVED for result in covered)
+        if not used and len(covered) >= waiver.matches:
             problems.append(f"waived cases pass; remove the waiver: {waiver}")
     return problems
+
+
+def without_waivers(results: Iterable[Result]) -> None:
+    """Gives waived results back the status that they would have, in place."""
+    for result in results:
+        if result.waived:
+            result.status, result.waived, result.waiver = Status(result.waived), "", ""

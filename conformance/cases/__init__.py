@@ -6,7 +6,7 @@ import importlib
 from functools import cache
 from weakref import WeakKeyDictionary
 
-from conformance.case import Case, registered
+from conformance.case import Case, Entry, registered
 from conformance.target import Target
 
 _MODULES = ("abi_entry", "abi_interfaces", "abi_life", "runtime_device", "runtime_memory", "runtime_stream",
@@ -31,15 +31,14 @@ def _of_ops(target: Target) -> dict[str, Case]:
     return _generated[target]
 
 
-def registered_names() -> list[tuple[str, bool, bool]]:
-    """(name, own process, quick) of the cases that exist for every plugin."""
-    return [(case.name, case.own_process, case.quick) for case in _hand_written().values()]
+def registered_entries() -> list[Entry]:
+    """The cases that exist for every plugin."""
+    return [case.entry for case in _hand_written().values()]
 
 
-def case_names(target: Target) -> list[tuple[str, bool, bool]]:
-    """(name, own process, quick) of every case of a target; opens the device."""
-    generated = _of_ops(target).values()
-    return registered_names() + [(case.name, case.own_process, case.quick) for case in generated]
+def entries(target: Target) -> list[Entry]:
+    """Every case of a target; opens the device."""
+    return registered_entries() + [case.entry for case in _of_ops(target).values()]
 
 
 def case_by_name(target: Target, name: str) -> Case | None:

@@ -114,7 +114,13 @@ def _groups(kernel: Kernel) -> list[Group]:
 
 def _case(name: str, kernel: Kernel, group: Group) -> Case:
     common = kernel.dtype.name in _QUICK_DTYPES or group.name in _QUICK_GROUPS
-    return Case(name, partial(_run, kernel, group), group.description, quick=group.quick and common)
+    return Case(
+        name,
+        partial(_run, kernel, group),
+        group.description,
+        quick=group.quick and common,
+        capabilities=tuple(text for flag, text in _FLAG_NAMES.items() if group.needs & flag),
+    )
 
 
 def _run(kernel: Kernel, group: Group, target: Target, rng: np.random.Generator) -> Measure:

@@ -1,42 +1,48 @@
 """The report as data: what every written form is made from, and the JSON form itself.
 
-The schema has a version; fields are added, never renamed or given another meaning, within one version.
+The schema has a version; fields are added, never renamed or given another meaning, within one version. Every
+table of the report is a function of its results (`derived`), so a merge makes them again and a verification
+compares them.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance import environment
-from conformance.case import Result, Status
+from conformance.case import BAD, Result, Status
+from conformance.reading import SCHEMA, SCHEMA_VERSION
+from conformance.verdict import exit_code, judge, names_hash, summarise
+from conformance.waivers import Waiver
 
 if TYPE_CHECKING:
-    from conformance.execution import Outcome
     from conformance.runner.pool import Settings
     from conformance.selection import Selection
-    from conformance.waivers import Waiver
-
-SCHEMA = "device_api.conformance.report"
-SCHEMA_VERSION = 1
 
 
 def build_report(
     *,
-    outcome: Outcome,
+    results: Sequence[Result],
+    run_problems: Sequence[str],
+    waivers: Sequence[Waiver],
     target: dict[str, Any],
     selection: Selection,
-    waivers: Iterable[Waiver],
     settings: Settings,
+    known: Sequence[str],
+    selected: Sequence[str],
     started_at: datetime.datetime,
     seconds: float,
 ) -> dict[str, Any]:
-    """Everything that is known about a run, as JSON values."""
+    """Everything that is known about a run, as JSON values. Applies the waivers to the results.
+
+    `known` names all cases of the target, `selected` those that the run chose before sharding.
+    """
     shard = selection.shard
-    return {
+    head = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "suite_version": target["suite_version"],
@@ -52,16 +58,39 @@ def build_report(
             "jobs": settings.jobs,
             "deadline": settings.deadline,
         },
+        "cases": {
+            "known": len(known),
+            "known_sha256": names_hash(known),
+            "selected": len(selected),
+            "selected_sha256": names_hash(selected),
+        },
         "started_at": started_at.isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
-        "exit_code": outcome.exit_code,
-        "summary": outcome.summary,
-        "problems": outcome.problems,
-        "waivers": [str(waiver) for waiver in waivers],
-        "coverage": coverage(outcome.results),
-        "accuracy": accuracy(outcome.results),
-        "launches": launches(outcome.results),
-        "results": [result.to_json() for result in outcome.results],
+    }
+    return head | judged(results, run_problems, waivers, len(known), datetime.date.today())
+
+
+def judged(
+    results: Sequence[Result],
+    run_problems: Sequence[str],
+    waivers: Sequence[Waiver],
+    known: int,
+    today: datetime.date,
+) -> dict[str, Any]:
+    """The part of a report that follows from the results: verdict, tables, and the results themselves.
+    Applies the waivers to the results."""
+    problems = [*run_problems, *judge(results, waivers, today)]
+    return {
+        "exit_code": exit_code(results, problems),
+        "summary": summarise(results, known),
+        "problems": problems,
+        "run_problems": list(run_problems),
+        "waivers": [waiver.to_json() for waiver in waivers],
+        "coverage": coverage(results),
+        "accuracy": accuracy(results),
+        "capabilities": capabilities(results),
+        "launches": launches(results),
+        "results": [result.to_json() for result in results],
     }
 
 
@@ -99,6 +128,19 @@ def coverage(results: Iterable[Result]) -> dict[str, dict[str, str]]:
         known = Status(row.get(key[1], Status.NOT_SUPPORTED))
         row[key[1]] = str(max(known, result.status, key=order.index))
     return table
+
+
+def capabilities(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """What the plugin may claim, and how many of the cases about it passed, failed, or found no claim."""
+    table: dict[str, dict[str, Any]] = {}
+    for result in results:
+        names = result.capabilities or ["the op and dtype"] * (op_and_dtype(result.name) is not None)
+        for name in names or [f"interface {result.name.split('.')[1]}"] * (result.level == "runtime"):
+            row = table.setdefault(name, {"capability": name, "passed": 0, "failed": 0, "not_claimed": 0})
+            bad = result.status in BAD or result.status is Status.WAIVED
+            missing = result.status is Status.NOT_SUPPORTED
+            row["failed" if bad else "not_claimed" if missing else "passed"] += 1
+    return [table[name] for name in sorted(table)]
 
 
 def launches(results: Iterable[Result]) -> dict[str, int]:

@@ -18,13 +18,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.case import BAD, Result, Status
+from conformance.environment import FALLBACK
+from conformance.reading import Malformed, parse, read_result
 
 START_SECONDS = 120.0
 OUTPUT_BYTES = 8192
+ANSWER_BYTES = 64 << 20
 MAX_RERUNS = 40
 SHRINK_SECONDS = 10.0
 
@@ -40,6 +43,7 @@ class Job:
     name: str
     own_process: bool = False
     first: Result | None = None
+    capabilities: tuple[str, ...] = ()
 
 
 class Worker:
@@ -94,12 +98,13 @@ class Worker:
             if not chunk:
                 self.open = False
             self._buffer += chunk
+            if len(self._buffer) > ANSWER_BYTES:
+                break
         *lines, self._buffer = self._buffer.split(b"\n")
+        if len(self._buffer) > ANSWER_BYTES:
+            lines, self._buffer = [self._buffer], b""
         for line in lines:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                yield {"garbled": line[:200].decode(errors="replace")}
+            yield _message(line)
 
     def drain_output(self) -> None:
         """Keeps the last bytes the worker printed, and forgets the rest."""
@@ -144,12 +149,22 @@ class Worker:
         self.process.stdout.close()
 
 
+def _message(line: bytes) -> dict[str, Any]:
+    """An answer. A plugin that writes where it must not can spoil one: then it is `garbled`."""
+    try:
+        message = parse(line)
+    except Malformed:
+        message = None
+    return message if isinstance(message, dict) else {"garbled": line[:200].decode(errors="replace")}
+
+
 def child_environment() -> dict[str, str]:
     """The child finds the suite where this process found it. Maths libraries stay on one thread each."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     quiet = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
-    return {**quiet, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+    forced = {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "DEVICE_API_FALLBACK": FALLBACK}
+    return {**quiet, **os.environ, **forced}
 
 
 def how_it_ended(status: int) -> str:
@@ -292,8 +307,8 @@ class Pool:
         if "ready" in message:
             worker.ready, self._failed_starts = True, 0
             self._send(worker)
-        elif "result" in message:
-            worker.result = Result.from_json(message["result"])
+        elif "result" in message and (result := _own_result(job, message["result"])) is not None:
+            worker.result = result
             if worker.result.status in BAD:
                 worker.result.output = worker.output()
             if job.first is not None:
@@ -305,6 +320,8 @@ class Pool:
             worker.result.shrunk = message["shrunk"]
             self._done(worker, worker.result)
         else:
+            # Whatever else this worker says would be taken for the answer of the next case.
+            worker.end()
             text = f"the worker answered {json.dumps(message)[:200]}"
             self._done(worker, self._charged(worker, Status.HARNESS_ERROR, text))
 
@@ -325,6 +342,7 @@ class Pool:
         seconds = round(time.monotonic() - worker.began, 6)
         result = Result(name, name.partition(".")[0], status, how, seconds, self._settings.seed)
         result.output = worker.output()
+        result.capabilities = list(worker.job.capabilities)
         return result
 
     def _done(self, worker: Worker, result: Result) -> None:
@@ -342,9 +360,18 @@ class Pool:
             self._finished(settle(job.first, result))
         elif result.status in BAD and self._settings.reruns > 0:
             self._settings.reruns -= 1
-            self._queue.append(Job(job.name, first=result))
+            self._queue.append(replace(job, first=result))
         else:
             self._finished(result)
+
+
+def _own_result(job: Job, record: Any) -> Result | None:
+    """The result of the job, None when it is malformed or another case's."""
+    try:
+        result = read_result(record)
+    except Malformed:
+        return None
+    return result if result.name == job.name else None
 
 
 def settle(first: Result, second: Result) -> Result:

@@ -14,6 +14,7 @@ import resource
 import sys
 import time
 import traceback
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,13 @@ from conformance.case import (
     Result,
     Status,
 )
-from conformance.cases import case_by_name, case_names
+from conformance.cases import case_by_name, entries
 from conformance.target import Target, Unavailable
 
 
 def execute(case: Case, target: Target, seed: int) -> tuple[Result, Failure | None]:
     """Runs one case and turns every way it can end into a result."""
-    result = Result(case.name, case.level, Status.PASS, seed=seed)
+    result = Result(case.name, case.level, Status.PASS, seed=seed, capabilities=list(case.capabilities))
     failure: Failure | None = None
     begin = time.perf_counter()
     try:
@@ -88,6 +89,17 @@ def save_inputs(folder: str, case: Case, seed: int, failure: Failure) -> str:
     return str(path)
 
 
+def _plain(value: Any) -> Any:
+    """The value in what JSON has: facts of a failure may hold NaN, NumPy's numbers, paths."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return str(value)
+
+
 class Server:
     """The loop that answers requests."""
 
@@ -98,7 +110,7 @@ class Server:
         self._failure: Failure | None = None
 
     def _answer(self, message: dict[str, Any]) -> None:
-        self._answers.write(json.dumps(message, default=str) + "\n")
+        self._answers.write(json.dumps(_plain(message), allow_nan=False) + "\n")
         self._answers.flush()
 
     def serve(self) -> None:
@@ -117,7 +129,7 @@ class Server:
     def _list(self) -> None:
         """All cases of this target, and facts about it; or why there is no device."""
         try:
-            self._answer({"cases": case_names(self._target), "device": self._target.facts()})
+            self._answer({"cases": entries(self._target), "device": self._target.facts()})
         except Unavailable as error:
             self._answer({"unavailable": str(error)})
         except Failure as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from conformance.case import Result, Status
 from conformance.runner.journal import Journal
 from conformance.selection import Selection, Shard, UsageError
-from conformance.waivers import Waiver, apply_waivers, read_waivers
+from conformance.waivers import Waiver, apply_waivers, read_waivers, without_waivers
 
 TODAY = datetime.date(2030, 1, 1)
 HEADER = {"target": "cpu", "seed": 0}
@@ -67,34 +66,49 @@ def result(name: str, status: Status) -> Result:
     return Result(name, name.partition(".")[0], status, "what happened")
 
 
-def waiver(cases: str, expires: datetime.date = datetime.date(2031, 1, 1)) -> Waiver:
-    return Waiver(cases, "known", "https://example.com/1", expires)
+def waiver(cases: str, expires: datetime.date = datetime.date(2031, 1, 1), matches: int = 1) -> Waiver:
+    return Waiver(cases, "known", "https://example.com/1", expires, matches)
 
 
 def test_a_waived_failure_is_waived_and_says_why() -> None:
     results = [result("ops.a", Status.FAIL), result("ops.b", Status.PASS)]
-    assert apply_waivers(results, [waiver("ops.*")], ["ops.a", "ops.b"], TODAY) == []
+    assert apply_waivers(results, [waiver("ops.*", matches=2)], TODAY) == []
     assert [r.status for r in results] == [Status.WAIVED, Status.PASS]
     assert "known" in results[0].waiver
+    assert results[0].waived == "fail"
+
+
+def test_a_waiver_taken_away_gives_the_status_back() -> None:
+    results = [result("ops.a", Status.CRASH), result("ops.b", Status.PASS)]
+    apply_waivers(results, [waiver("ops.*", matches=2)], TODAY)
+    without_waivers(results)
+    assert results == [result("ops.a", Status.CRASH), result("ops.b", Status.PASS)]
 
 
 @pytest.mark.parametrize(
-    ("entry", "names", "problem"),
+    ("entry", "problem"),
     [
-        (waiver("ops.a", datetime.date(2029, 12, 31)), ["ops.a"], "expired"),
-        (waiver("ops.zz"), ["ops.a"], "matches no case"),
-        (waiver("ops.a"), ["ops.a"], "pass; remove"),
+        (waiver("ops.a", datetime.date(2029, 12, 31)), "expired"),
+        (waiver("ops.zz", matches=0), "matches no case"),
+        (waiver("ops.a"), "pass; remove"),
     ],
 )
-def test_a_stale_waiver_is_a_problem(entry: Waiver, names: list[str], problem: str) -> None:
-    results = [result(name, Status.PASS) for name in names]
-    (text,) = apply_waivers(results, [entry], names, TODAY)
+def test_a_stale_waiver_is_a_problem(entry: Waiver, problem: str) -> None:
+    (text,) = apply_waivers([result("ops.a", Status.PASS)], [entry], TODAY)
     assert problem in text
+
+
+def test_a_waiver_whose_failing_cases_are_in_another_shard_is_not_stale() -> None:
+    assert apply_waivers([result("ops.a", Status.PASS)], [waiver("ops.*", matches=2)], TODAY) == []
+
+
+def test_a_waiver_knows_how_many_cases_it_names() -> None:
+    assert waiver("ops.*").counted(["ops.a", "ops.b", "abi.a"]).matches == 2
 
 
 def test_an_expired_waiver_waives_nothing() -> None:
     results = [result("ops.a", Status.FAIL)]
-    apply_waivers(results, [waiver("ops.a", datetime.date(2029, 1, 1))], ["ops.a"], TODAY)
+    apply_waivers(results, [waiver("ops.a", datetime.date(2029, 1, 1))], TODAY)
     assert results[0].status is Status.FAIL
 
 
@@ -130,23 +144,52 @@ def test_a_journal_gives_back_what_was_written(tmp_path: Path) -> None:
     assert Journal(path, HEADER, resume=True).results == written
 
 
-@given(cut=st.integers(1, 400))
-def test_a_journal_cut_anywhere_keeps_its_whole_lines(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    path = tmp_path_factory.mktemp("cut") / "journal"
+def _whole_journal(path: Path, cases: int = 4) -> bytes:
     journal = Journal(path, HEADER, resume=False)
-    for number in range(4):
+    for number in range(cases):
         journal.add(result(f"ops.case{number}", Status.PASS))
     journal.close()
-    path.write_bytes(path.read_bytes()[:-cut])
+    return path.read_bytes()
+
+
+@given(data=st.data())
+def test_a_journal_torn_at_any_byte_resumes_with_its_whole_lines(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("torn") / "journal"
+    written = _whole_journal(path)
+    size = data.draw(st.integers(0, len(written)))
+    path.write_bytes(written[:size])
+    whole = max(0, written[:size].count(b"\n") - 1)
     again = Journal(path, HEADER, resume=True)
-    kept = len(again.results)
+    assert [each.name for each in again.results] == [f"ops.case{number}" for number in range(whole)]
     again.add(result("ops.last", Status.PASS))
     again.close()
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert len(lines) == 1 + kept + 1
-    assert lines[-1]["name"] == "ops.last"
+    assert [each.name for each in Journal(path, HEADER, resume=True).results][-1] == "ops.last"
+    assert len(path.read_bytes().splitlines()) == 1 + whole + 1
+
+
+@given(data=st.data())
+def test_a_damaged_journal_gives_back_only_results_that_were_written(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "journal"
+    written = _whole_journal(path)
+    begin = written.index(b"\n") + 1
+    place = data.draw(st.integers(begin, len(written) - 1))
+    path.write_bytes(written[:place] + data.draw(st.binary(max_size=3)) + written[place + 1 :])
+    before = written[begin:place].count(b"\n")
+    kept = Journal(path, HEADER, resume=True).results
+    assert [each.name for each in kept[:before]] == [f"ops.case{number}" for number in range(before)]
+
+
+@pytest.mark.parametrize("text", ["notes of mine\n", "notes", '{"format": "x"}\n', "5\n"])
+def test_a_file_that_is_no_journal_is_not_overwritten(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_text(text)
+    with pytest.raises(UsageError, match="no journal"):
+        Journal(path, HEADER, resume=True)
+    assert path.read_text() == text
 
 
 def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
