@@ -13,10 +13,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from conformance.execution import EXIT_FAILED, EXIT_GOOD, EXIT_UNAVAILABLE, EXIT_USAGE
 from conformance.kill import faults
 from conformance.kill.report import Part, Progress, bar_on, build_report
 from conformance.kill.table import TableError, write_markdown
+from conformance.verdict import EXIT_FAILED, EXIT_GOOD, EXIT_UNAVAILABLE, EXIT_USAGE
 
 # Each part is called with (quick, jobs, progress).
 Run = Callable[[bool, int, Progress], Part]

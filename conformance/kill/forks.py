@@ -67,11 +67,11 @@ class ForkServer:
 
 def _matching(target: Any, glob: str) -> Iterator[Case]:
     """Hand-written cases are found without opening anything; others need the plugin's claims."""
-    from conformance.cases import case_by_name, case_names, registered_names
+    from conformance.cases import case_by_name, entries, registered_entries
 
-    names = [name for name, _, _ in registered_names() if fnmatchcase(name, glob)]
+    names = [entry.name for entry in registered_entries() if fnmatchcase(entry.name, glob)]
     if not names:
-        names = [name for name, _, _ in case_names(target) if fnmatchcase(name, glob)]
+        names = [entry.name for entry in entries(target) if fnmatchcase(entry.name, glob)]
     for name in names:
         case = case_by_name(target, name)
         assert case is not None
@@ -170,9 +170,9 @@ def _answer(library: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _serve(library: str) -> None:
     import conformance.cases.ops  # noqa: F401 - imported once, here, and not in each child
-    from conformance.cases import registered_names
+    from conformance.cases import registered_entries
 
-    registered_names()
+    registered_entries()
     for line in sys.stdin:
         print(json.dumps(_answer(library, json.loads(line))), flush=True)
 
