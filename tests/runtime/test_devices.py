@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import device_api as da
@@ -65,6 +65,7 @@ def test_malformed_strings_are_invalid_and_types_are_listed(spec: Any) -> None:
         assert isinstance(caught.value, ValueError)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
