@@ -52,6 +52,8 @@ from device_api.ops.fallback import fallback_report as fallback_report
 from device_api.ops.fallback import reset_fallback_report as reset_fallback_report
 from device_api.ops.fallback import set_denied_ops as set_denied_ops
 from device_api.ops.fallback import set_fallback as set_fallback
+from device_api.ops.kernel_decorator import PythonKernel as PythonKernel
+from device_api.ops.kernel_decorator import kernel as kernel
 from device_api.runtime import *
 from device_api.tensor.complex_parts import imag as imag
 from device_api.tensor.complex_parts import real as real

@@ -18,6 +18,7 @@ _BY_MODULE = {
         "FallbackEntry FallbackWarning fallback fallback_report reset_fallback_report set_denied_ops"
         " set_fallback"
     ),
+    "device_api.ops.kernel_decorator": "PythonKernel kernel",
     "device_api.runtime": (
         "Event Stream copy_into current_stream default_device default_stream device device_count"
         " device_properties device_types devices empty_cache get_default_device get_device get_random_state"

@@ -47,9 +47,12 @@ def _of(device: _core.Device, spec: OpSpec, code: int) -> str:
     if spec.level == "view":
         return VIEW
     bound = {spec.types[0][0]: code} if spec.types else {}
-    if not fallback.is_denied(spec.name, device) and any(selection.candidates(device, spec, bound)):
+    denied = fallback.is_denied(spec.name, device)
+    if not denied and python_kernels.find(spec.name, device.type, bound, preferred=True) is not None:
+        return PYTHON
+    if not denied and any(selection.candidates(device, spec, bound)):
         return NATIVE
-    if python_kernels.find(spec.name, device.type) is not None:
+    if python_kernels.find(spec.name, device.type, bound) is not None:
         return PYTHON
     return DECOMPOSED if spec.has_decomposition and composes(device, spec, code) else UNSUPPORTED
 

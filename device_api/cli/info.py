@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,10 +73,16 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 
 def command(
     device: Annotated[str, typer.Argument(help="Device string, for example npu:0.")],
+    modules: Annotated[
+        list[str] | None,
+        typer.Option("--import", help="Import a module first, for the Python kernels that it registers."),
+    ] = None,
     ops: Annotated[bool, typer.Option("--ops", help="List every op, not only counts by family.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show a device: its plugin, its properties, and how each op runs on it."""
+    for module in modules or ():
+        import_module(module)
     facts = describe(device)
     if as_json:
         print_json(facts)

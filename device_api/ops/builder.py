@@ -166,12 +166,13 @@ class Builder:
         if fallback.is_denied(spec.name, self.device):
             self._on_host(spec, refs, targets, attributes, "the op is on the deny list")
             return targets
-        if self._native(spec, refs, targets, bound, attributes):
+        kernel = python_kernels.find(spec.name, self.device.type, bound, preferred=True)
+        if kernel is None and self._native(spec, refs, targets, bound, attributes):
             return targets
-        if spec.name == "random_bits" and "random" in self.device.properties["interfaces"]:
+        if kernel is None and spec.name == "random_bits" and "random" in self.device.properties["interfaces"]:
             self.step("random", [], targets)
             return targets
-        kernel = python_kernels.find(spec.name, self.device.type)
+        kernel = kernel or python_kernels.find(spec.name, self.device.type, bound)
         if kernel is not None:
             packed = [r if r is None or r.layout.is_contiguous else self.packed(r) for r in refs]
             self.step(_python_step(kernel, attributes), packed, targets)

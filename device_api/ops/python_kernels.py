@@ -1,49 +1,77 @@
-"""Kernels written in Python: the registry that planning asks after the device's native kernels.
+"""Kernels written in Python: the registry that planning asks beside the device's native kernels.
 
-A Python kernel takes the place of a native one for an op on a device type. It gets contiguous tensors of the
+A Python kernel serves an op on a device type, for all dtypes or for some. It gets contiguous tensors of the
 device, the outputs already allocated, and the attributes by name; it writes the outputs and returns nothing.
-`on_arrays` makes one of a function on arrays. A plugin's kernels may live in a package of their own, which is
-named with `provide` and imported when one of them is first needed. The registry only remembers; choosing and
-running are the planner's and the program's.
+A plugin's kernels may live in a package of their own, which is named with `provide` and imported when one of
+them is first needed. The registry only remembers; choosing and running are the planner's and the program's,
+and what a kernel of arrays looks like is `array_kernels`'.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from device_api import _core
-from device_api.errors import AttributeValueError, KernelFailed, ShapeError
+from device_api.errors import AttributeValueError
 from device_api.ops._table import BY_NAME
-from device_api.ops.host_arrays import array_over, is_host_visible
+from device_api.ops.array_kernels import on_arrays
 
 Kernel = Callable[[Sequence[_core.Tensor | None], Sequence[_core.Tensor], Mapping[str, Any]], None]
+Dtypes = Mapping[str, frozenset[int]]
 
-_kernels: dict[tuple[str, str], Kernel] = {}
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """A kernel that was registered. `dtypes` has the codes it takes by type variable, None for all. A
+    `preferred` one goes before the device's native kernel, the others after it."""
+
+    op: str
+    device_type: str
+    kernel: Kernel
+    dtypes: Dtypes | None = None
+    preferred: bool = False
+
+    def takes(self, bound: Mapping[str, int]) -> bool:
+        return self.dtypes is None or all(
+            name not in bound or bound[name] in codes for name, codes in self.dtypes.items()
+        )
+
+
+_entries: dict[tuple[str, str], tuple[Entry, ...]] = {}  # the newest first
 _providers: dict[str, str] = {}
 _lock = threading.Lock()
 
 
-def register(op: str, device_type: str, kernel: Kernel) -> None:
-    """Makes `kernel` serve an op on a device type, in place of an earlier one; plans made before are dropped.
+def register(
+    op: str, device_type: str, kernel: Kernel, *, dtypes: Dtypes | None = None, preferred: bool = False
+) -> Entry:
+    """Makes `kernel` serve an op on a device type, before kernels that were registered earlier; plans made
+    before are dropped.
 
     Raises `AttributeValueError` for a name that is no op.
     """
     if op not in BY_NAME:
         raise AttributeValueError("no such op", subject=repr(op), op=op, argument="op", value=op)
+    entry = Entry(op, device_type, kernel, dtypes, preferred)
     with _lock:
-        _kernels[op, device_type] = kernel
+        _entries[op, device_type] = (entry, *_entries.get((op, device_type), ()))
     _core.clear_plans()
+    return entry
 
 
-def unregister(op: str, device_type: str) -> None:
-    """Forgets a kernel; nothing happens when there is none."""
+def unregister(entry: Entry) -> None:
+    """Forgets a kernel, and the plans that use it; nothing happens when it is forgotten already."""
+    place = (entry.op, entry.device_type)
     with _lock:
-        _kernels.pop((op, device_type), None)
+        left = tuple(each for each in _entries.get(place, ()) if each is not entry)
+        if left:
+            _entries[place] = left
+        else:
+            _entries.pop(place, None)
     _core.clear_plans()
 
 
@@ -54,66 +82,30 @@ def provide(device_type: str, package: str) -> None:
         _providers[device_type] = package
 
 
-def find(op: str, device_type: str) -> Kernel | None:
-    """The kernel of an op on a device type, if one was registered or is provided."""
-    found = _kernels.get((op, device_type))
-    if found is None and device_type in _providers:
-        package = _providers[device_type]
-        module = import_module(package).KERNELS.get(op)
-        if module is not None:
-            found = on_arrays(op, getattr(import_module(f"{package}.{module}"), op))
-            with _lock:
-                found = _kernels.setdefault((op, device_type), found)
-    return found
+def find(
+    op: str, device_type: str, bound: Mapping[str, int] = {}, *, preferred: bool = False
+) -> Kernel | None:
+    """The kernel of an op on a device type for these dtypes (type variable -> code), if one was registered
+    or is provided; with `preferred` only one that goes before native kernels."""
+    for entry in _entries.get((op, device_type), ()):
+        if entry.takes(bound) and (entry.preferred or not preferred):
+            return entry.kernel
+    return None if preferred else _provided(op, device_type)
+
+
+def _provided(op: str, device_type: str) -> Kernel | None:
+    package = _providers.get(device_type)
+    module = None if package is None else import_module(package).KERNELS.get(op)
+    if package is None or module is None:
+        return None
+    function = on_arrays(op, getattr(import_module(f"{package}.{module}"), op))
+    entry = Entry(op, device_type, function)
+    with _lock:
+        # Behind all others: what a program registers goes before what comes with a plugin.
+        _entries[op, device_type] = (*_entries.get((op, device_type), ()), entry)
+    return function
 
 
 def registered(device_type: str) -> tuple[str, ...]:
     """The ops that have a Python kernel on a device type, sorted."""
-    return tuple(sorted(op for op, kind in _kernels if kind == device_type))
-
-
-def on_arrays(op: str, function: Callable[..., Any]) -> Kernel:
-    """A kernel of a function that takes arrays and attributes, and returns an array, or a tuple of them.
-
-    Where the host sees the device's memory the arrays are NumPy's, over that memory, for reading; elsewhere
-    they are the tensors. A result has the announced shape; it is converted to the announced dtype. A
-    `LinAlgError` becomes `KernelFailed`.
-    """
-
-    def run(
-        inputs: Sequence[_core.Tensor | None], outputs: Sequence[_core.Tensor], attributes: Mapping[str, Any]
-    ) -> None:
-        visible = is_host_visible(outputs[0].device)
-        arrays = [each if each is None or not visible else _readable(each) for each in inputs]
-        try:
-            made = function(*arrays, **attributes)
-        except np.linalg.LinAlgError as error:
-            raise KernelFailed(
-                f"{op} failed",
-                subject=", ".join(f"{each.dtype.name}{each.shape}" for each in inputs if each is not None),
-                why=str(error),
-                op=op,
-                device=outputs[0].device.name,
-                detail=str(error),
-            ) from error
-        results = made if isinstance(made, tuple) else (made,)
-        for result, output in zip(results, outputs, strict=True):
-            if tuple(result.shape) != output.shape:
-                raise ShapeError(
-                    "a Python kernel returned another shape than the op has",
-                    subject=f"{result.shape} instead of {output.shape}",
-                    op=op,
-                    shapes=(tuple(result.shape), output.shape),
-                )
-            if visible:
-                array_over(output)[...] = result
-            else:
-                _core.dispatch(BY_NAME["copy"].id, (result,), (None,), output)
-
-    return run
-
-
-def _readable(tensor: _core.Tensor) -> Any:
-    array = array_over(tensor)
-    array.flags.writeable = False
-    return array
+    return tuple(sorted(op for op, kind in _entries if kind == device_type))

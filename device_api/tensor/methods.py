@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from device_api import _core, dtypes
 from device_api.errors import DTypeError
+from device_api.interop.cuda_array import cuda_array_interface
 from device_api.interop.dlpack import dlpack, dlpack_device
 from device_api.ops import _functions as F
 from device_api.ops.host_arrays import is_host_visible
@@ -176,6 +177,7 @@ SURFACE: dict[str, Any] = {
     "__array__": to_array,
     "__dlpack__": dlpack,
     "__dlpack_device__": dlpack_device,
+    "__cuda_array_interface__": property(cuda_array_interface),
     "__array_namespace__": namespace,
     "__bool__": to_bool,
     "__int__": to_int,
