@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=("faults",), action="append", help="run these parts only")
     parser.add_argument("--fault", metavar="GLOB", help="run the named faults that match, and nothing else")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1), help="processes at a time")
-    parser.add_argument("--plugin", type=Path, default=faults.PLUGIN, help="the library with the faults")
+    parser.add_argument("--folder", type=Path, default=faults.FOLDER, help="where the faulty libraries are")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write the kill table as Markdown")
     return parser
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(stderr=True, soft_wrap=True)
     runs: dict[str, Run] = {
         "faults": lambda quick, jobs, progress: faults.run(
-            quick, jobs, progress, plugin=options.plugin, glob=options.fault or "*"
+            quick, jobs, progress, folder=options.folder, glob=options.fault or "*"
         ),
     }
     chosen = ["faults"] if options.fault else options.only or list(runs)

@@ -19,9 +19,9 @@ from typing import Any
 from conformance.case import Result, Status
 from conformance.kill.forks import ForkServer
 from conformance.kill.report import Progress
-from conformance.kill.table import DEADLINE, Fault, TableError, read_table
+from conformance.kill.table import DEADLINE, LIBRARY, TABLE, Fault, TableError, read_table
 
-PLUGIN = Path(__file__).resolve().parents[2] / "plugins" / "faulty" / "libdevice_api_faulty.so"
+FOLDER = TABLE.parent
 VARIABLE = "DEVICE_API_FAULT"
 KILLS = frozenset({Status.FAIL, Status.CRASH, Status.TIMEOUT})
 PASSES = frozenset({Status.PASS, Status.QUALITY_WARNING})
@@ -52,7 +52,7 @@ class Attempt:
 class FaultReport:
     """The answers of a run. `unfaulted` are the named cases that the good plugin did not pass."""
 
-    plugin: Path
+    folder: Path
     faults: dict[str, tuple[Fault, list[Attempt]]] = field(default_factory=dict)
     unfaulted: list[tuple[str, Attempt]] = field(default_factory=list)
     unfaulted_total: int = 0
@@ -67,7 +67,7 @@ class FaultReport:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "plugin": str(self.plugin),
+            "folder": str(self.folder),
             "total": len(self.faults),
             "killed": len(self.faults) - len(self.survivors),
             "survivors": self.survivors,
@@ -114,8 +114,8 @@ class _Job:
 
     switch: str
     cases: str
+    library: str
     deadline: float
-    environment: tuple[tuple[str, str], ...]
 
 
 def good_name(base: str) -> str:
@@ -123,34 +123,36 @@ def good_name(base: str) -> str:
     return f"none_{base}"
 
 
-def run(quick: bool, jobs: int, progress: Progress, *, plugin: Path = PLUGIN, glob: str = "*") -> FaultReport:
+def run(quick: bool, jobs: int, progress: Progress, *, folder: Path = FOLDER, glob: str = "*") -> FaultReport:
     """Runs the faults whose names match; `quick` runs only the first case of each.
 
     Raises FileNotFoundError without the plugin, TableError when the table is malformed or nothing matches.
     """
-    if not plugin.is_file():
-        raise FileNotFoundError(
-            f"{plugin}: no such library; build it with -DDEVICE_API_IN_PLACE=ON -DDEVICE_API_TEST_PLUGINS=ON"
-        )
     faults = [fault for fault in read_table() if fnmatchcase(fault.name, glob)]
     if not faults:
         raise TableError(f"no fault matches {glob!r}")
+    for library in sorted({LIBRARY, *(fault.library for fault in faults)}):
+        if not (folder / library).is_file():
+            raise FileNotFoundError(
+                f"{folder / library}: no such library; build it with -DDEVICE_API_IN_PLACE=ON "
+                "-DDEVICE_API_TEST_PLUGINS=ON"
+            )
     chosen = {fault.name: fault.cases[:1] if quick else fault.cases for fault in faults}
     good = {
-        _Job(good_name(fault.base), cases, DEADLINE, fault.environment)
+        _Job(good_name(fault.base), cases, LIBRARY, DEADLINE)
         for fault in faults
         if not fault.only_with_fault
         for cases in chosen[fault.name]
     }
     bad = {
-        (fault.name, cases): _Job(fault.name, cases, fault.deadline, fault.environment)
+        (fault.name, cases): _Job(fault.name, cases, fault.library, fault.deadline)
         for fault in faults
         for cases in chosen[fault.name]
     }
     # What may wait for a deadline goes first, so that no one waits for it at the end.
     queue = sorted({*good, *bad.values()}, key=lambda job: (job.deadline, job.switch, job.cases))
-    answers = _answers(plugin, queue, jobs, progress)
-    report = FaultReport(plugin, unfaulted_total=len(good))
+    answers = _answers(folder, queue, jobs, progress)
+    report = FaultReport(folder, unfaulted_total=len(good))
     for job in sorted(good, key=lambda job: (job.switch, job.cases)):
         results = answers[job]
         attempt = Attempt.of(job.cases, results, frozenset(Status) - PASSES)
@@ -162,17 +164,16 @@ def run(quick: bool, jobs: int, progress: Progress, *, plugin: Path = PLUGIN, gl
     return report
 
 
-def _answers(plugin: Path, queue: Sequence[_Job], jobs: int, progress: Progress) -> dict[_Job, list[Result]]:
+def _answers(folder: Path, queue: Sequence[_Job], jobs: int, progress: Progress) -> dict[_Job, list[Result]]:
     servers: SimpleQueue[ForkServer] = SimpleQueue()
-    started = [ForkServer(plugin) for _ in range(min(jobs, len(queue)))]
+    started = [ForkServer() for _ in range(min(jobs, len(queue)))]
     for server in started:
         servers.put(server)
 
     def answer(job: _Job) -> list[Result]:
         server = servers.get()
         try:
-            environment = {VARIABLE: job.switch, **dict(job.environment)}
-            return server.run(job.cases, deadline=job.deadline, environment=environment)
+            return server.run(folder / job.library, job.cases, job.deadline, {VARIABLE: job.switch})
         finally:
             servers.put(server)
 

@@ -29,9 +29,9 @@ from conformance.runner.pool import child_environment, how_it_ended
 class ForkServer:
     """The server, as its owner sees it. One thread at a time may use it."""
 
-    def __init__(self, library: Path) -> None:
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "conformance.kill.forks", str(library)],
+            [sys.executable, "-P", "-m", "conformance.kill.forks"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=child_environment(),
@@ -39,12 +39,12 @@ class ForkServer:
         )
 
     def run(
-        self, cases: str, seed: int = 0, deadline: float = 30.0, environment: Mapping[str, str] | None = None
+        self, target: Path, cases: str, deadline: float, environment: Mapping[str, str], seed: int = 0
     ) -> list[Result]:
-        """Runs the cases that match a glob, in their order, up to the first bad one, in one new process.
-
-        Gives their results, [] when no case matches."""
-        request = {"cases": cases, "seed": seed, "deadline": deadline, "environment": dict(environment or {})}
+        """Runs the cases of a library that match a glob, in their order, up to the first bad one, in one new
+        process with these variables. `deadline` is in seconds. Gives the results, [] when no case matches."""
+        request: dict[str, Any] = {"target": str(target), "cases": cases, "seed": seed, "deadline": deadline}
+        request["environment"] = dict(environment)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -78,7 +78,7 @@ def _matching(target: Any, glob: str) -> Iterator[Case]:
         yield case
 
 
-def _child(library: str, request: Mapping[str, Any], answers: int) -> None:
+def _child(request: Mapping[str, Any], answers: int) -> None:
     """Runs the cases; tells of each before it begins and when it has ended."""
     from conformance.runner.worker import execute
     from conformance.target import Target
@@ -92,7 +92,7 @@ def _child(library: str, request: Mapping[str, Any], answers: int) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     os.environ.update(request["environment"])
-    target, seed = Target(library), request["seed"]
+    target, seed = Target(request["target"]), request["seed"]
     tell({"begin": "abi.open"})
     try:
         cases = list(_matching(target, request["cases"]))
@@ -137,14 +137,14 @@ def _is_bad(message: Mapping[str, Any]) -> bool:
     return "result" in message and Status(message["result"]["status"]) in BAD
 
 
-def _answer(library: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _answer(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Runs one request in a child; gives results as JSON values."""
     answers, child_answers = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(answers)
-            _child(library, request, child_answers)
+            _child(request, child_answers)
         except BaseException as error:
             os.write(
                 child_answers, json.dumps({"harness": f"{type(error).__name__}: {error}"}).encode() + b"\n"
@@ -168,14 +168,14 @@ def _answer(library: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*results, lost.to_json()]
 
 
-def _serve(library: str) -> None:
+def _serve() -> None:
     import conformance.cases.ops  # noqa: F401 - imported once, here, and not in each child
     from conformance.cases import registered_entries
 
     registered_entries()
     for line in sys.stdin:
-        print(json.dumps(_answer(library, json.loads(line))), flush=True)
+        print(json.dumps(_answer(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve()

@@ -1,7 +1,7 @@
 """The declared table of named faults, and the same with its results as Markdown.
 
-The table lies beside the plugin, plugins/faulty/faults.toml, one section for each fault. Nothing here runs
-anything.
+The table lies beside the plugin, plugins/faulty/faults.toml, a section for each fault, in
+groups. Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 TABLE = Path(__file__).resolve().parents[2] / "plugins" / "faulty" / "faults.toml"
 DEADLINE = 20.0
 BASES = ("cpu", "simulated")
-_FIELDS = {"kind", "base", "defect", "cases", "deadline", "environment", "only_with_fault"}
+LIBRARY = "libdevice_api_faulty.so"
+_FIELDS = {"base", "defect", "cases", "deadline", "library", "only_with_fault"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -29,7 +30,8 @@ class Fault:
     """One named fault. Each glob of `cases` must match a case that fails when the fault is on.
 
     Without the fault it must pass, unless `only_with_fault`: the case is about something that only the fault
-    offers. `deadline` is in seconds per case; `environment` configures the plugin, faulty or not.
+    offers. `kind` is the heading of a group, `library` a file beside the table, `deadline` is in seconds
+    per case.
     """
 
     name: str
@@ -38,7 +40,7 @@ class Fault:
     defect: str
     cases: tuple[str, ...]
     deadline: float = DEADLINE
-    environment: tuple[tuple[str, str], ...] = ()
+    library: str = LIBRARY
     only_with_fault: bool = False
 
 
@@ -48,10 +50,15 @@ def read_table(path: Path = TABLE) -> tuple[Fault, ...]:
         sections = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise TableError(f"{path}: {error}") from error
-    return tuple(_fault(path, name, section) for name, section in sections.items())
+    return tuple(
+        _fault(path, group["title"], name, section)
+        for group in sections.values()
+        for name, section in group.items()
+        if name != "title"
+    )
 
 
-def _fault(path: Path, name: str, section: Any) -> Fault:
+def _fault(path: Path, kind: str, name: str, section: Any) -> Fault:
     def need(condition: object, message: str) -> None:
         if not condition:
             raise TableError(f"{path}: fault {name}: {message}")
@@ -60,23 +67,21 @@ def _fault(path: Path, name: str, section: Any) -> Fault:
     need(isinstance(section, dict), "a fault is a section")
     unknown = section.keys() - _FIELDS
     need(not unknown, f"unknown fields {', '.join(sorted(unknown))}; known are {', '.join(sorted(_FIELDS))}")
-    for field in ("kind", "defect"):
-        need(isinstance(section.get(field), str) and section[field].strip(), f"{field} must say something")
+    need(str(section.get("defect", "")).strip(), "defect must say something")
     need(section.get("base", "cpu") in BASES, f"base is one of {', '.join(BASES)}")
     cases = section.get("cases")
     need(
         isinstance(cases, list) and cases and all(isinstance(c, str) for c in cases),
         "cases is a list of globs",
     )
-    environment = section.get("environment", {})
     return Fault(
         name,
-        section["kind"],
+        kind,
         section.get("base", "cpu"),
         " ".join(section["defect"].split()),
         tuple(section["cases"]),
         float(section.get("deadline", DEADLINE)),
-        tuple((key, str(value)) for key, value in environment.items()),
+        section.get("library", LIBRARY),
         bool(section.get("only_with_fault", False)),
     )
 
