@@ -215,6 +215,7 @@ cdef extern from "storage.hpp" namespace "device_api" nogil:
         Storage *take(uint64_t, const Stream *)
         vector[const Block *] binned() except +
         Storage *adopt(Block *) except +
+        Storage *adopt_external(void *, uint64_t, uint64_t, void (*)(void *, vector[Stream *] *), void *) except +
         void flush() except +
         PoolStatistics statistics()
         void reset_peak()

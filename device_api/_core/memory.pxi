@@ -301,6 +301,11 @@ def data_start(Tensor tensor not None):
     return tensor.state.start
 
 
+def alias_class(Tensor output not None, Tensor input not None):
+    """0: no memory in common; 1: the very same elements; 2: memory in common, in some other way."""
+    return ce.alias_class(output.state, input.state)
+
+
 def bump_version(Tensor tensor not None):
     """Says that the storage was written in another way than through an operation."""
     tensor.state.storage.get().version += 1

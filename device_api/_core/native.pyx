@@ -15,10 +15,11 @@ from cpython.complex cimport PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_Check, PyLong_CheckExact
 from cpython.object cimport PyObject, PyObject_Hash, PyObject_RichCompareBool, Py_EQ
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport signbit
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cpp_bool
 from libcpp.map cimport map as cpp_map
@@ -46,6 +47,7 @@ include "program.pxi"
 include "streams.pxi"
 include "runner.pxi"
 include "memory.pxi"
+include "dlpack.pxi"
 include "dispatch.pxi"
 include "surface.pxi"
 include "services.pxi"

@@ -164,31 +164,7 @@ def aliases_between(inputs: Sequence[Any], out: Sequence[_core.Tensor]) -> Alias
     aliases = Aliases()
     for position, target in enumerate(out):
         for index, tensor in enumerate(inputs):
-            if not isinstance(tensor, _core.Tensor) or not _overlap(tensor, target):
-                continue
-            same = (
-                tensor.dtype_code == target.dtype_code
-                and tensor.shape == target.shape
-                and tensor.strides == target.strides
-                and _place(tensor) == _place(target)
-            )
-            (aliases.exact if same else aliases.partial).add((position, index))
+            kind = _core.alias_class(target, tensor) if isinstance(tensor, _core.Tensor) else 0
+            if kind:
+                (aliases.exact if kind == 1 else aliases.partial).add((position, index))
     return aliases
-
-
-def _place(tensor: _core.Tensor) -> tuple[int, int]:
-    return _core.data_handle(tensor), _core.data_start(tensor)
-
-
-def _overlap(one: _core.Tensor, other: _core.Tensor) -> bool:
-    """Whether the ranges of memory from first to last element meet."""
-    if one.device != other.device or _core.data_handle(one) != _core.data_handle(other):
-        return False
-    (low, high), (first, last) = _range(one), _range(other)
-    return low < last and first < high
-
-
-def _range(tensor: _core.Tensor) -> tuple[int, int]:
-    low, high = Layout(tensor.shape, tensor.strides).extent
-    start = _core.data_start(tensor)
-    return start + low * tensor.itemsize, start + high * tensor.itemsize

@@ -1,6 +1,7 @@
 """Between tensors and the rest: NumPy arrays, nested lists, Python numbers, other devices and dtypes.
 
-Host memory and device memory only ever meet in copies, so a tensor never shares memory with a NumPy array.
+Host memory and device memory only ever meet in copies, so that a tensor never shares memory with a NumPy
+array that it was made from; `from_dlpack` is there for those who want that.
 Which dtype data without one of its own gets is decided here: Python floats become float32 and
 complex numbers complex64 unless the default dtype says otherwise, integers int64; arrays keep theirs.
 """
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from device_api import _core, dtypes
 from device_api.errors import DTypeError, GradientError, ShapeError
+from device_api.interop.capsules import host_tensor
 from device_api.ops import _functions as F
 from device_api.ops._table import BY_NAME
 from device_api.ops.promotion import result_dtype
@@ -200,10 +202,16 @@ def asarray(
 
     Without `device`, a tensor stays where it is, and everything else goes to this thread's device. `copy`
     None copies where needed, True always; False raises `ValueError` when a copy is needed, which it is for
-    everything but a tensor that already has the dtype and device.
+    everything but a tensor that already has the dtype and device. What has `__dlpack__` and not `__array__`
+    counts as a tensor on the host's device, and as one that must be copied where it is read-only.
     """
     if isinstance(obj, _core.Tensor):
         return _of_tensor(obj, dtype, device, copy)
+    if hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__"):
+        shared, writable = host_tensor(obj)
+        if not writable and copy is False:
+            raise ValueError("read-only memory becomes a tensor by a copy only: leave copy out")
+        return _of_tensor(shared, dtype, resolve(device), copy or (None if writable else True))
     if copy is False:
         raise ValueError("host data becomes a tensor by a copy only: leave copy out")
     target = resolve(device)

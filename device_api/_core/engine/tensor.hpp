@@ -31,11 +31,14 @@ struct TensorState {
 
 enum class Alias : uint64_t { none = 0, same = 1, overlapping = 2 };
 
-// How an output lies to an input. Byte ranges decide, so interleaved views count as overlapping.
+// How an output lies to an input. Byte ranges decide, so interleaved views count as overlapping. Storages of
+// our own never overlap; memory of others may lie anywhere, under several storages at once.
 inline Alias alias_class(const TensorState &output, const TensorState &input) {
-  if (output.storage.get() != input.storage.get()) return Alias::none;
-  if (output.layout.get() == input.layout.get() && output.start == input.start) return Alias::same;
-  const int64_t a = static_cast<int64_t>(output.start), b = static_cast<int64_t>(input.start);
+  const Storage *one = output.storage.get(), *other = input.storage.get();
+  if (one != other && one->block != nullptr && other->block != nullptr) return Alias::none;
+  const int64_t a = static_cast<int64_t>(reinterpret_cast<uintptr_t>(one->handle) + output.start);
+  const int64_t b = static_cast<int64_t>(reinterpret_cast<uintptr_t>(other->handle) + input.start);
+  if (output.layout.get() == input.layout.get() && a == b) return Alias::same;
   const bool apart = a + output.layout->highest <= b + input.layout->lowest ||
                      b + input.layout->highest <= a + output.layout->lowest;
   return apart ? Alias::none : Alias::overlapping;
