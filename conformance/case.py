@@ -19,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from conformance.target import Target
 
-LEVELS = ("abi", "runtime", "ops")
+LEVELS = ("abi", "runtime", "ops", "training")
 
 
 class Status(StrEnum):

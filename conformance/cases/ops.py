@@ -80,8 +80,11 @@ def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case
             if all(claim.dtypes[place] >> code & 1 for place, code in enumerate(codes))
         ]
         prefix = f"ops.{spec.name}.{dtypes.NAMES[codes[0]] if codes else spec.inputs[0].type}"
+        if spec.level != "primitive" and len(codes) > 1 and codes[1] != codes[0]:
+            prefix += f".to_{dtypes.NAMES[codes[1]]}"
         if not kernels:
             yield _unclaimed(spec, prefix, codes)
+            continue
         for number, kernel in enumerate(kernels, 1):
             place = prefix if number == 1 else f"{prefix}.kernel{number}"
             groups = _groups(kernel)
@@ -145,7 +148,8 @@ def _must_have_run(check: Check) -> Measure:
 
 def _unclaimed(spec: OpSpec, prefix: str, codes: tuple[int, ...]) -> Case:
     names = " to ".join(dtypes.NAMES[code] for code in codes)
-    suffix = f"to_{dtypes.NAMES[codes[1]]}" if len(codes) > 1 and codes[0] != codes[1] else "claim"
+    converts = spec.level == "primitive" and len(codes) > 1 and codes[0] != codes[1]
+    suffix = f"to_{dtypes.NAMES[codes[1]]}" if converts else "claim"
 
     def not_claimed(target: Target, rng: np.random.Generator) -> None:
         raise NotSupported(f"no kernel claims {spec.name} for {names}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,8 +48,12 @@ class Kernel:
         """Of the first type variable, or of the first input of an op without any."""
         return next(iter(self.dtypes.values())) if self.dtypes else self.input_dtype(0)
 
-    def trial(self, *operands: Operand | None, **options: Any) -> Trial:
-        return Trial(self.spec, self.claim, operands, **options)
+    def trial(
+        self, *operands: Operand | None, attributes: Mapping[str, Any] | None = None, **options: Any
+    ) -> Trial:
+        """A launch on these operands. Attributes that are not given have their defaults."""
+        defaults = {each.name: each.default for each in self.spec.attributes}
+        return Trial(self.spec, self.claim, operands, {**defaults, **(attributes or {})}, **options)
 
 
 class Check:
@@ -64,11 +68,13 @@ class Check:
 
     def run(self, trial: Trial) -> list[Array]:
         """Runs a trial; gives its outputs, [] when the kernel declines it or takes no such rank."""
-        if any(o is not None and o.values.ndim > self.max_rank for o in trial.inputs):
-            return []
         if self.on_stream:
             trial = replace(trial, on_stream=True)
-        if all(math.prod(want.values.shape) == 0 for want in trial.expectation()):
+        wanted = trial.expectation()
+        ranks = [o.values.ndim for o in trial.inputs if o is not None] + [w.values.ndim for w in wanted]
+        if max(ranks, default=0) > self.max_rank:
+            return []
+        if all(math.prod(want.values.shape) == 0 for want in wanted):
             return []  # The host never launches when every output is empty.
         try:
             outcome = run_trial(self.target, trial)

@@ -1,113 +1,182 @@
-"""Groups for kernels of composite ops: a vendor who offers one natively must give what the op means."""
+"""Groups for kernels of composite ops: a vendor who offers one natively must give what the op means.
+
+What is launched comes from the samples of the op. An op that works element by element gets the groups of
+such primitives besides.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from conformance.cases.ops_common import STRIDED, STRIDED_INPUTS, Check, Group, Kernel, Shape, group
-from conformance.inputs import random_values
-from conformance.trial import Operand
+from conformance.cases import ops_elementwise
+from conformance.cases.ops_common import (
+    DETERMINISTIC,
+    IN_PLACE,
+    STRIDED,
+    STRIDED_INPUTS,
+    STRIDED_OUTPUTS,
+    Check,
+    Group,
+    Kernel,
+    check_repeats,
+    group,
+)
+from conformance.compare import FORMATS
+from conformance.samples import Draw, Sample, large_samples, samples
+from conformance.trial import Operand, Trial
 
-_MATMUL: tuple[tuple[Shape, Shape], ...] = (
-    ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 5)), ((3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((3, 0), (0, 2)),
-)  # fmt: skip
-_SHAPES: tuple[Shape, ...] = ((7,), (3, 5), (2, 3, 4), (2, 1, 3, 5), (2, 33))
-
-
-def _options(kernel: Kernel, ndim: int) -> Iterator[dict[str, Any]]:
-    """The attribute values that are tried for a rank: every axis and set of axes, both values of a flag."""
-    spec = kernel.spec
-    choices: list[list[Any]] = []
-    for attribute in spec.kernel_attributes:
-        if attribute.kind == "axis":
-            choices.append(list(range(ndim)))
-        elif attribute.kind == "axes":
-            sets = (itertools.combinations(range(ndim), count) for count in range(1, ndim + 1))
-            choices.append([axes for each in sets for axes in each])
-        elif attribute.kind == "bool":
-            choices.append([False, True])
-        elif attribute.name == "k":
-            choices.append([-1, 0, 2])
-        else:
-            choices.append([attribute.default])
-    names = [attribute.name for attribute in spec.kernel_attributes]
-    for values in itertools.product(*choices):
-        yield dict(zip(names, values, strict=True))
+# Beyond this many samples, layouts are tried on some of them.
+MANY = 12
 
 
-def _shapes_of(kernel: Kernel, shape: Shape) -> list[Shape]:
-    """Shapes of all inputs for a main shape; parameters of a normalisation have the last axis."""
-    count = len(kernel.spec.inputs)
-    if kernel.spec.name in ("layer_norm", "rms_norm"):
-        return [shape, *([shape[-1:]] * (count - 1))]
-    return [shape] * count
-
-
-def _launch(check: Check, rng: np.random.Generator, shapes: list[Shape], layout: str = "contiguous") -> None:
-    kernel = check.kernel
+def _trial(kernel: Kernel, sample: Sample, layout: str = "contiguous", **options: Any) -> Trial:
+    """A sample as a launch. What the host would broadcast for an op of elements is broadcast here."""
     arrays = [
-        random_values(rng, kernel.spec.name, kernel.input_dtype(number), shape)
-        for number, shape in enumerate(shapes)
+        None if x is None else x.astype(kernel.input_dtype(number), copy=False)
+        for number, x in enumerate(sample.inputs)
     ]
-    if kernel.spec.name == "rsqrt":
-        arrays = [np.abs(array) for array in arrays]
-    operands = [Operand(array, layout) for array in arrays]
-    for attributes in _options(kernel, arrays[0].ndim):
-        if kernel.spec.name in ("layer_norm", "rms_norm"):
-            attributes["axis"] = arrays[0].ndim - 1
-        output = kernel.dtypes.get("U")
-        if kernel.spec.name in ("tril", "triu") and arrays[0].ndim < 2:
-            continue
-        check.run(kernel.trial(*operands, attributes=attributes, dtype=output))
+    operands = [None if x is None else Operand(x, layout) for x in arrays]
+    if kernel.spec.elementwise:
+        shape = np.broadcast_shapes(*(x.shape for x in arrays if x is not None))
+        operands = [None if x is None else _stretched(kernel, x, shape, layout) for x in arrays]
+    dtype = kernel.dtypes.get("U") if any(o.type == "U" for o in kernel.spec.outputs) else sample.dtype
+    return kernel.trial(*operands, attributes=sample.attributes, dtype=dtype, shape=_shape(sample), **options)
+
+
+def _shape(sample: Sample) -> tuple[int, ...]:
+    return tuple(sample.attributes.get("shape") or ())
+
+
+def _stretched(kernel: Kernel, x: Any, shape: tuple[int, ...], layout: str) -> Operand:
+    if x.shape == shape:
+        return Operand(x, layout)
+    wide = np.broadcast_to(x, shape)
+    if not kernel.claim.has(STRIDED_INPUTS):
+        return Operand(wide.copy(), layout)
+    padded = (1,) * (len(shape) - x.ndim) + x.shape
+    axes = tuple(axis for axis, size in enumerate(padded) if size == 1 and shape[axis] != 1)
+    return Operand(wide, layout, axes)
+
+
+def _samples(check: Check, rng: np.random.Generator) -> list[Sample]:
+    return samples(check.kernel.spec.name, Draw(rng, check.kernel.dtype))
+
+
+def _some(found: list[Sample]) -> list[Sample]:
+    """A few samples from all over the list."""
+    return found[:: -(-len(found) // MANY)]
 
 
 def claim(check: Check, rng: np.random.Generator) -> None:
     """A small contiguous launch: what is claimed is there."""
-    _launch(
-        check,
-        rng,
-        [(3, 4), (4, 5)] if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)),
-    )
+    for sample in _samples(check, rng):
+        check.run(_trial(check.kernel, sample))
+        if check.measure.launches:
+            return
 
 
-def shapes(check: Check, rng: np.random.Generator) -> None:
-    """Ranks 1 to 4, every axis and set of axes."""
-    if check.kernel.spec.name == "matmul":
-        for pair in _MATMUL:
-            _launch(check, rng, list(pair))
-        return
-    for shape in _SHAPES:
-        _launch(check, rng, _shapes_of(check.kernel, shape))
+def every_sample(check: Check, rng: np.random.Generator) -> None:
+    """Every variant of the op: ranks, axes, attributes, operands that are absent."""
+    for sample in _samples(check, rng):
+        check.run(_trial(check.kernel, sample))
+        check.run(_trial(check.kernel, sample, "offset", output_layout="offset"))
+
+
+def large(check: Check, rng: np.random.Generator) -> None:
+    """Sizes at which kernels block, use vectors and several threads."""
+    for sample in large_samples(check.kernel.spec.name, Draw(rng, check.kernel.dtype)):
+        check.run(_trial(check.kernel, sample))
+
+
+def special(check: Check, rng: np.random.Generator) -> None:
+    """One NaN or infinity in each floating operand spoils what depends on it and nothing else."""
+    for sample in _some(_samples(check, rng)):
+        for number, value in itertools.product(range(len(sample.inputs)), (np.nan, np.inf, -np.inf)):
+            spoilt = _spoilt(sample, number, value, rng)
+            if spoilt is not None:
+                check.run(_trial(check.kernel, spoilt))
+
+
+def _spoilt(sample: Sample, number: int, value: float, rng: np.random.Generator) -> Sample | None:
+    x = sample.inputs[number]
+    if x is None or x.dtype.name not in FORMATS or x.dtype.kind == "c" or not x.size:
+        return None
+    changed = x.copy()
+    changed.reshape(-1)[rng.integers(x.size)] = value
+    inputs = (*sample.inputs[:number], changed, *sample.inputs[number + 1 :])
+    return Sample(inputs, sample.attributes, sample.dtype)
 
 
 def layouts(check: Check, rng: np.random.Generator) -> None:
-    """Inputs of every layout, with poison in the gaps."""
-    for layout in STRIDED:
-        pair: list[Shape] = [(3, 4), (4, 5)]
-        _launch(
-            check,
-            rng,
-            pair if check.kernel.spec.name == "matmul" else _shapes_of(check.kernel, (3, 5)),
-            layout,
-        )
+    """Operands of every layout, together and each alone, with poison in the gaps."""
+    kernel = check.kernel
+    for sample, layout in itertools.product(_some(_samples(check, rng)), STRIDED):
+        whole = _trial(kernel, sample, layout)
+        check.run(whole)
+        plain = _trial(kernel, sample)
+        for number in range(1, len(whole.inputs)):
+            mixed = [whole.inputs[i] if i == number else plain.inputs[i] for i in range(len(plain.inputs))]
+            check.run(replace(plain, inputs=tuple(mixed)))
 
 
-def values(check: Check, rng: np.random.Generator) -> None:
-    """Rows of a thousand elements: accuracy."""
-    if check.kernel.spec.name == "matmul":
-        _launch(check, rng, [(33, 100), (100, 17)])
-        return
-    _launch(check, rng, _shapes_of(check.kernel, (9, 1000)))
+def output_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Outputs of every layout; nothing between their elements may be written."""
+    for sample, layout in itertools.product(_some(_samples(check, rng)), STRIDED):
+        check.run(_trial(check.kernel, sample, output_layout=layout))
+
+
+def in_place(check: Check, rng: np.random.Generator) -> None:
+    """Output 0 in the memory of each operand of its dtype and shape."""
+    for sample in _some(_samples(check, rng)):
+        trial = _trial(check.kernel, sample)
+        want = trial.expectation()[0]
+        for number, operand in enumerate(trial.inputs):
+            if operand is None or operand.broadcast:
+                continue
+            if (operand.values.dtype, operand.values.shape) == (want.dtype, want.values.shape):
+                check.run(_trial(check.kernel, sample, in_place=number))
+
+
+def prepared(check: Check, rng: np.random.Generator) -> None:
+    """One prepared state launched three times, with the deterministic flag of the context too."""
+    for sample, deterministic in itertools.product(_some(_samples(check, rng)), (False, True)):
+        check.run(_trial(check.kernel, sample, launches=3, deterministic=deterministic))
+
+
+def repeats(check: Check, rng: np.random.Generator) -> None:
+    """Two launches on the same inputs give the same bits."""
+    kernel = check.kernel
+    draw = Draw(rng, kernel.dtype)
+    found = large_samples(kernel.spec.name, draw)[:2] or _some(samples(kernel.spec.name, draw))
+    for sample in found:
+        check_repeats(check, _trial(kernel, sample))
+
+
+def _own(kernel: Kernel) -> Iterator[Group]:
+    yield group("samples", every_sample)
+    yield group("special", special, quick=False)
+    if large_samples(kernel.spec.name, Draw(np.random.default_rng(0), kernel.dtype)):
+        yield group("large", large, quick=False)
 
 
 def groups(kernel: Kernel) -> list[Group]:
+    """The groups of a composite op's kernel."""
+    spec = kernel.spec
+    plain = spec.elementwise and all(each.type == "T" and not each.optional for each in spec.inputs)
+    if plain and len(spec.outputs) == 1 and not any(a.required for a in spec.attributes):
+        own = [each for each in _own(kernel) if each.name == "samples"]
+        return [*ops_elementwise.groups(kernel), *own]
     return [
         group("claim", claim),
-        group("shapes", shapes),
-        group("values", values, quick=False),
+        *_own(kernel),
         group("layouts", layouts, STRIDED_INPUTS),
+        group("output_layouts", output_layouts, STRIDED_OUTPUTS),
+        group("in_place", in_place, IN_PLACE),
+        group("prepared", prepared, quick=False),
+        group("repeats", repeats, DETERMINISTIC, quick=False),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def _trial(
     batch: Shape,
     mkn: Shape,
     layouts: tuple[str, str],
-    **options: object,
+    **options: Any,
 ) -> Trial:
     m, k, n = mkn
     kernel = check.kernel

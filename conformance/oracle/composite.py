@@ -1,64 +1,18 @@
-"""Oracles of composite ops that a vendor may offer as kernels of their own: activations, reductions over any
-axes, softmax, normalisation, products of matrices, ordering.
+"""Oracles of composite ops that a vendor may offer as kernels of their own: limits, reductions over any axes,
+softmax, products of matrices, ordering.
 
 Where an op adds up many terms, its error is measured against the terms, not the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from conformance.oracle import linear, movement, reduction
 from conformance.oracle.precision import is_half, widen
 from conformance.oracle.registry import Array, Call, Expected, oracle
-from conformance.oracle.unary import _erf
 
 BOOL, INT64 = np.dtype(np.bool_), np.dtype(np.int64)
-
-
-def _softplus(x: Array) -> Array:
-    return np.logaddexp(x, 0)
-
-
-def _sigmoid(x: Array) -> Array:
-    return np.where(x >= 0, 1 / (1 + np.exp(-x)), np.exp(x) / (1 + np.exp(x)))
-
-
-_ACTIVATIONS: dict[str, Callable[[Array, Any], Array]] = {
-    "rsqrt": lambda x, a: 1 / np.sqrt(x),
-    "relu": lambda x, a: np.maximum(x, 0),
-    "leaky_relu": lambda x, a: np.where(x >= 0, x, x * a["slope"]),
-    "elu": lambda x, a: np.where(x > 0, x, a["alpha"] * np.expm1(x)),
-    "sigmoid": lambda x, a: _sigmoid(x),
-    "silu": lambda x, a: x * _sigmoid(x),
-    "softplus": lambda x, a: _softplus(x),
-}
-
-
-@oracle(*_ACTIVATIONS)
-def activation(call: Call) -> list[Expected]:
-    (x,) = call.inputs
-    return [Expected(_ACTIVATIONS[call.op](widen(x), call.attributes), x.dtype)]
-
-
-@oracle("gelu")
-def gelu(call: Call) -> list[Expected]:
-    """Beyond zero 1 + erf loses digits, as it must in any form: the argument is the measure."""
-    (x,) = call.inputs
-    wide = widen(x)
-    if call.attributes["approximate"]:
-        inner = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
-        return [Expected(0.5 * wide * (1 + np.tanh(inner)), x.dtype, np.abs(wide))]
-    return [
-        Expected(
-            0.5 * wide * (1 + _erf(wide / np.sqrt(np.longdouble(2)).astype(wide.dtype))),
-            x.dtype,
-            np.abs(wide),
-        )
-    ]
 
 
 @oracle("clip")
@@ -152,23 +106,6 @@ def softmax(call: Call) -> list[Expected]:
         scale = np.maximum(np.abs(shifted), 1)
         return [Expected(shifted - np.log(total), x.dtype, scale, extra_ulp=extra)]
     return [Expected(np.exp(shifted) / total, x.dtype, extra_ulp=extra)]
-
-
-@oracle("layer_norm", "rms_norm")
-def normalisation(call: Call) -> list[Expected]:
-    x, *parameters = call.inputs
-    axes = tuple(range(call.attributes["axis"], x.ndim))
-    wide = widen(x)
-    if call.op == "layer_norm":
-        wide = wide - wide.mean(axis=axes, keepdims=True)
-    power = (wide * wide).mean(axis=axes, keepdims=True)
-    values = wide / np.sqrt(power + call.attributes["epsilon"])
-    scale = np.maximum(np.abs(values), 1)
-    for parameter, combine in zip(parameters, (np.multiply, np.add), strict=False):
-        if parameter is not None:
-            values = combine(values, widen(parameter))
-            scale = np.maximum(np.abs(combine(scale, np.abs(widen(parameter)))), scale)
-    return [Expected(values, x.dtype, scale, extra_ulp=float(np.log2(max(x.shape[-1], 1))))]
 
 
 @oracle("matmul")

@@ -167,7 +167,7 @@ def restored(node: Node, saved: Any, with_history: bool) -> Any:
             remedy="Do not write into it before backward, or give the op a copy.",
             op=node.spec.name,
         )
-    if saved.output is not None and with_history:
+    if saved.output is not None and with_history and tensor.dtype_code in _DIFFERENTIABLE:
         tensor = _alias(tensor)
         tensor.requires_grad = True
         tensor.node = node

@@ -140,10 +140,17 @@ def _open(kind: str, index: int, spec: str) -> _core.Device:
             device=spec,
             spec=spec,
         )
+    return open_on(plugin, index)
+
+
+def open_on(plugin: Plugin, index: int) -> _core.Device:
+    """Opens a device of a plugin that has been initialised, whether or not a device string leads to it. Each
+    call gives a device of its own, with its own allocator."""
     handle = plugin.open_device(index)
     tables = {name: address for name in INTERFACES if (address := plugin.table_address(name))}
     properties = dict(plugin.properties(index))
     properties["interfaces"] = tuple(tables)
+    kind = plugin.device_type
     opened = _core.Device(kind, index, _address(plugin, handle), tables, plugin.errors_address, properties)
     # Tensors may outlive the plugin at exit; from its end on they must not call into it.
     plugin.before_shutdown(opened.retire)

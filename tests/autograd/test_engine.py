@@ -280,3 +280,14 @@ def test_cross_entropy_trains_a_small_network():
                 parameter -= parameter.grad * 0.5
                 parameter.grad = None
     assert losses[-1] < 0.3 * losses[0]
+
+
+def test_history_is_kept_through_an_op_with_integer_results_too() -> None:
+    x = da.asarray(np.array([3.0, 1.0, 2.0]))
+    x.requires_grad = True
+    values, _ = da.top_k(x, 2)
+    (slope,) = grad([values * values], [x], [da.ones((2,), dtype=da.float64)], create_graph=True)
+    assert slope is not None
+    (second,) = grad([slope], [x], [da.ones((3,), dtype=da.float64)])
+    assert second is not None
+    assert second.numpy().tolist() == [2.0, 0.0, 2.0]

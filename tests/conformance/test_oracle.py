@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.signal
 import scipy.special
 import scipy.stats
 from hypothesis import given
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 
 from conformance import philox
 from conformance.cases.ops_claims import FAMILIES
-from conformance.oracle import NoOracle, expected, has_oracle
+from conformance.oracle import WITHOUT_ORACLE, NoOracle, expected, has_oracle
 from conformance.oracle.binary import integer_power
 from conformance.oracle.precision import round_to
+from conformance.samples import has_samples
 from device_api.ops._table import BY_NAME, OPS
 
 NARROW = [
@@ -100,13 +102,62 @@ def test_scatter_applies_updates_in_order() -> None:
     assert ask("scatter_rows", x, index, updates, reduction=2).tolist() == [[0], [-56]]
 
 
-def test_every_primitive_has_an_oracle() -> None:
-    assert [spec.name for spec in OPS if spec.level == "primitive" and not has_oracle(spec.name)] == []
+def test_every_op_has_an_oracle_or_a_reason_to_have_none() -> None:
+    without = {spec.name for spec in OPS if not has_oracle(spec.name)}
+    assert without == set(WITHOUT_ORACLE)
+    assert all(len(reason) > 20 for reason in WITHOUT_ORACLE.values())
+
+
+def test_every_composite_with_an_oracle_has_samples_to_ask_it_about() -> None:
+    judged = [spec.name for spec in OPS if spec.level != "primitive" and has_oracle(spec.name)]
+    assert [name for name in judged if not has_samples(name)] == []
+
+
+def test_every_differentiable_op_with_an_oracle_has_samples() -> None:
+    judged = [spec.name for spec in OPS if spec.gradient and has_oracle(spec.name)]
+    assert [name for name in judged if not has_samples(name)] == []
 
 
 def test_an_op_without_oracle_is_refused() -> None:
-    with pytest.raises(NoOracle, match="adam_step"):
-        expected(BY_NAME["adam_step"], [], {})
+    with pytest.raises(NoOracle, match="multinomial"):
+        expected(BY_NAME["multinomial"], [], {})
+
+
+def test_a_formula_of_terms_that_cancel_is_judged_by_the_terms() -> None:
+    x, target = np.array([1e4, 1.0], np.float32), np.array([1e4 - 1, 0.0], np.float32)
+    (want,) = expected(BY_NAME["mse_loss"], [x, target], {"reduction": "none"})
+    assert want.scale is not None
+    assert want.scale[0] > 1e4
+    assert want.scale[1] < 10
+
+
+def test_convolutions_agree_with_scipy() -> None:
+    rng = np.random.default_rng(1)
+    x, weight = rng.normal(size=(2, 3, 6, 5)), rng.normal(size=(4, 3, 3, 2))
+    attributes = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
+    got = ask("convolution", x, weight, None, **attributes)
+    for n, o in np.ndindex(2, 4):
+        parts = [scipy.signal.correlate(a, b, "valid") for a, b in zip(x[n], weight[o], strict=True)]
+        assert np.allclose(got[n, o].astype(float), sum(parts))
+    upstream = rng.normal(size=got.shape)
+    back = ask("convolution_input_gradient", upstream, weight, **attributes, shape=x.shape)
+    slope = ask("convolution_weight_gradient", x, upstream, **attributes, shape=weight.shape)
+    # The product of both sides with anything is the same: that is what a transpose is.
+    assert np.allclose(float((got * upstream).sum()), float((back * x).sum()))
+    assert np.allclose(float((got * upstream).sum()), float((slope * weight).sum()))
+
+
+def test_factorisations_agree_with_lapack() -> None:
+    rng = np.random.default_rng(2)
+    base = rng.normal(size=(4, 4)) + 1j * rng.normal(size=(4, 4))
+    definite = base @ base.conj().T + np.eye(4)
+    assert np.allclose(ask("cholesky", definite, upper=False).astype(complex), np.linalg.cholesky(definite))
+    assert np.allclose(ask("eigvalsh", definite).astype(float), np.linalg.eigvalsh(definite))
+    assert np.allclose(ask("svdvals", base[:3]).astype(float), np.linalg.svd(base[:3], compute_uv=False))
+    assert np.allclose(ask("inv", base).astype(complex), np.linalg.inv(base))
+    assert np.allclose(
+        ask("fourier", base, axes=(1,), inverse=False).astype(complex), np.fft.fft(base, axis=1)
+    )
 
 
 def test_every_op_of_a_mandatory_family_is_a_primitive() -> None:
