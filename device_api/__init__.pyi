@@ -1,6 +1,7 @@
 # ruff: noqa: F403
 # The public namespace as type checkers see it; at run time names come from the same modules on demand.
 from device_api.ops._functions import *  # isort: skip
+from device_api import amp as amp
 from device_api import fft as fft
 from device_api import linalg as linalg
 from device_api._core import Device as Device

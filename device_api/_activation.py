@@ -7,6 +7,7 @@ boxes of the package meet; none of them knows this module.
 from __future__ import annotations
 
 from device_api import _core
+from device_api.amp import casting
 from device_api.autograd import backward, record
 from device_api.ops import python_kernels
 from device_api.ops._table import BY_NAME, OPS
@@ -31,5 +32,6 @@ _OPERATORS = {
 _core.set_op_names({spec.id: spec.name for spec in OPS})
 _core.set_operators({operator: BY_NAME[op].id for operator, op in _OPERATORS.items()})
 _core.set_surface({**SURFACE, "backward": backward})
+_core.set_autocast_hook(casting.operands)
 _core.set_hooks(plan=plan, record=record, coerce=coerce)
 python_kernels.provide("cpu", "reference_cpu.long_tail")

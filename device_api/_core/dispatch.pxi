@@ -302,6 +302,8 @@ cdef object _call(int op, PyObject **inputs, size_t count, PyObject **outs, size
     cdef uint64_t hash
     cdef PyObject *found
     cdef Program program
+    if _autocast_flag and out_count == 0 and not coerced:
+        return _autocast_call(op, inputs, count, attributes, device)
     if word_count > INLINE_WORDS:
         many.resize(word_count * 2)
         words = many.data()
@@ -436,7 +438,7 @@ cdef object _binary(int which, object left, object right):
     cdef bint both = type(left) is Tensor and type(right) is Tensor
     cdef bint done = False
     cdef object value
-    if both:
+    if both and not _autocast_flag:
         value = _quick_binary(_operator_ids[which], <Tensor> left, <Tensor> right, &done)
         if done:
             return value
@@ -445,7 +447,7 @@ cdef object _binary(int which, object left, object right):
     operands[0] = <PyObject *> left
     operands[1] = <PyObject *> right
     value = _call(_operator_ids[which], operands, 2, NULL, 0, _EMPTY, None, False)
-    if both:
+    if both and not _autocast_flag:
         _note_recent(_operator_ids[which], <Tensor> left, <Tensor> right)
     return value
 

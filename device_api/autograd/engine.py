@@ -102,6 +102,8 @@ class _Pass:
         capture = None if wanted is None else {edge.key for edge in wanted}
         useful = None if capture is None else _leading_to(nodes, capture)
         previous = _core.set_grad_enabled(self.create_graph)
+        # A gradient has the dtype of what it belongs to: rules run as the forward pass has decided.
+        casting = _core.set_autocast(False)
         try:
             for edge, gradient in pairs:
                 self.take(gradient)
@@ -117,6 +119,7 @@ class _Pass:
                             ready.append(source)
         finally:
             _core.set_grad_enabled(previous)
+            _core.set_autocast(casting)
         return [] if wanted is None else [self.captured.get(edge.key) for edge in wanted]
 
     def visit(self, node: Node, capture: set[tuple[int, int]] | None, useful: set[int] | None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GUIDES = ("docs/vendors/first-plugin.md", "docs/users/quickstart.md")
+GUIDES = ("docs/vendors/first-plugin.md", "docs/users/quickstart.md", "docs/users/mixed-precision.md")
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
