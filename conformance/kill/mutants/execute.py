@@ -1,0 +1,188 @@
+"""The side that asks: server processes, the map of what each case reaches, and the verdict on each mutant.
+
+Knows numbers of mutants and names of cases; nothing of sources.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from conformance.case import BAD, Status
+from conformance.kill.report import Advance
+from conformance.runner.pool import child_environment, how_it_ended
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+_CHUNK = 40  # cases of one request for reach
+# A case under a mutant may use this much processor time: a start, and a multiple of what it needs without.
+_LEAST_LIMIT, _LIMIT_FACTOR = 1.0, 8.0
+# Threads of the plugin in each child, on any machine: more than one, so that pieces are shared out.
+_THREADS = "2"
+
+
+class BadBaseline(RuntimeError):
+    """The plugin fails without any mutant: nothing can be said about mutants."""
+
+
+class ServerFailure(RuntimeError):
+    """A server process is gone."""
+
+
+class Process:
+    """One server process."""
+
+    def __init__(self, library: Path, seed: int, cold: bool) -> None:
+        requests, self._requests = os.pipe()
+        self._answers, answers = os.pipe()
+        self.cold = cold
+        words = [str(library), "cold" if cold else "warm", str(seed), str(requests), str(answers)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "conformance.kill.mutants.server", *words],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(requests, answers),
+            env={**child_environment(), "DEVICE_API_CPU_THREADS": _THREADS},
+        )
+        os.close(requests)
+        os.close(answers)
+        self._reader = os.fdopen(self._answers, encoding="utf-8")
+
+    def ask(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Sends a request; yields the answers, the one with "end" last. Raises ServerFailure."""
+        with suppress(BrokenPipeError):
+            os.write(self._requests, json.dumps(request).encode() + b"\n")
+        for line in self._reader:
+            message = json.loads(line)
+            yield message
+            if "end" in message:
+                return
+        raise ServerFailure(f"a process that runs mutants: {how_it_ended(self._process.wait())}")
+
+    def close(self) -> None:
+        os.close(self._requests)
+        self._reader.close()
+        self._process.wait()
+
+
+class Processes:
+    """Some server processes, and the work shared out among them."""
+
+    def __init__(self, library: Path, seed: int, jobs: int, cold: bool, stack: ExitStack) -> None:
+        self._idle: SimpleQueue[Process] = SimpleQueue()
+        self._jobs = jobs
+        for _ in range(jobs):
+            process = Process(library, seed, cold)
+            stack.callback(process.close)
+            self._idle.put(process)
+
+    @contextmanager
+    def one(self) -> Iterator[Process]:
+        """A process that nobody else uses now."""
+        process = self._idle.get()
+        try:
+            yield process
+        finally:
+            self._idle.put(process)
+
+    def map(self, work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
+        """The results of `work`, in order, as many at a time as there are processes."""
+        with ThreadPoolExecutor(self._jobs) as pool:
+            yield from pool.map(work, items)
+
+
+@dataclass(slots=True)
+class Reach:
+    """For each case, the seconds it takes and the places that it executes (first numbers of mutants)."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    cases: dict[int, list[str]] = field(default_factory=dict)
+    at_opening: frozenset[int] = frozenset()
+
+
+def list_cases(cold: Processes) -> tuple[list[tuple[str, bool]], frozenset[int]]:
+    """The ops cases as (name, quick), and the places executed while the plugin is opened and listed."""
+    with cold.one() as process:
+        messages = list(process.ask({"do": "cases"}))
+    found = next((message for message in messages if "cases" in message), None)
+    if found is None:
+        raise BadBaseline(f"the plugin without mutants cannot be opened: {messages}")
+    return [(name, quick) for name, quick in found["cases"]], frozenset(found["reached"])
+
+
+def reach(warm: Processes, names: Sequence[str], at_opening: frozenset[int], advance: Advance) -> Reach:
+    """Runs every case once without a mutant. Raises BadBaseline when one ends badly."""
+    made = Reach(at_opening=at_opening)
+    lock = threading.Lock()
+
+    def chunk(part: Sequence[str]) -> None:
+        with warm.one() as process:
+            for message in process.ask({"do": "reach", "names": part}):
+                if "case" in message:
+                    if message["status"] in BAD:
+                        raise BadBaseline(
+                            f"{message['case']} ends with {message['status']} without any mutant: "
+                            f"{message['message']}"
+                        )
+                    with lock:
+                        made.seconds[message["case"]] = message["seconds"]
+                        for number in message["reached"]:
+                            made.cases.setdefault(number, []).append(message["case"])
+                        advance()
+                elif message.get("end", 0) != 0 or "error" in message or "silent" in message:
+                    raise BadBaseline(f"a process that ran cases without any mutant ended: {message}")
+
+    for _ in warm.map(chunk, [names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK)]):
+        pass
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a mutant: `killed` names the case, `how` its end. `ran` counts the cases
+    it met; `invalid` says that it did not compile with the types it met."""
+
+    killed: str = ""
+    how: str = ""
+    message: str = ""
+    ran: int = 0
+    invalid: bool = False
+
+
+def judge(processes: Processes, number: int, cases: Sequence[str], reach: Reach) -> Verdict:
+    """Runs a mutant against cases until one kills it. A process that ends before its answer was killed too:
+    the suite charges the case in flight with a crash or a time-out."""
+    limits = [(name, _LEAST_LIMIT + _LIMIT_FACTOR * reach.seconds[name]) for name in cases]
+    with processes.one() as process:
+        messages = list(process.ask({"do": "mutant", "number": number, "cases": limits}))
+    begun = [message["begins"] for message in messages if "begins" in message]
+    for message in messages:
+        if "killed" in message:
+            return Verdict(message["killed"], message["how"], message["message"], len(begun))
+        if "survived" in message:
+            return Verdict(ran=len(begun), invalid=message["invalid"])
+    how, text = _ending(messages)
+    return Verdict(begun[-1] if begun else "the opening of the plugin", how, text, len(begun))
+
+
+def _ending(messages: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Why a child gave no verdict, as a status of a case and in words."""
+    for message in messages:
+        if "silent" in message:
+            return Status.TIMEOUT, f"no answer within {message['silent']:g} s"
+        if "error" in message:
+            return Status.FAIL, str(message["error"])
+    code = int(messages[-1]["end"])
+    if code == -signal.SIGPROF:
+        return Status.TIMEOUT, "more than its share of processor time"
+    return Status.CRASH, how_it_ended(code)
