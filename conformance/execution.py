@@ -18,7 +18,9 @@ from typing import Any
 
 from conformance import environment
 from conformance.case import BAD, LEVELS, Entry, Result, Status
-from conformance.report import build_report, write_html, write_json, write_junit
+from conformance.claim.bundle import write_bundle
+from conformance.performance import measure_speed
+from conformance.report import build_report, write_badge, write_html, write_json, write_junit
 from conformance.report.progress import make_progress
 from conformance.runner.journal import Journal
 from conformance.runner.pool import HarnessFailure, Job, Pool, Settings
@@ -60,14 +62,18 @@ def run(
     json_path: PathLike | None = None,
     html_path: PathLike | None = None,
     junit_path: PathLike | None = None,
+    badge_path: PathLike | None = None,
+    bundle_path: PathLike | None = None,
     waivers: PathLike | None = None,
     progress: bool | None = None,
     artifacts: PathLike | None = None,
+    performance: bool = False,
 ) -> Outcome:
     """Runs the suite on a device string or a library.
 
     `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar (None: when the
-    terminal can); `artifacts` is the folder for the inputs of failures. Nothing is raised for a bad request
+    terminal can); `artifacts` is the folder for the inputs of failures; `bundle_path` is for the archive that
+    others can verify; `performance` measures the device afterwards. Nothing is raised for a bad request
     or a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
     """
     try:
@@ -98,18 +104,44 @@ def run(
                 save=str(artifacts) if artifacts is not None else _artifact_folder(json_path, html_path),
             ),
             progress=progress,
+            performance=performance,
         )
         outcome = request.execute(journal, resume)
+        if bundle_path is not None:
+            write_bundle(
+                outcome.report,
+                Path(bundle_path),
+                library=request.location.library,
+                waivers=None if waivers is None else Path(waivers),
+                manifest=request.location.manifest,
+            )
     except UsageError as error:
         return Outcome(EXIT_USAGE, message=str(error))
     except Unavailable as error:
         return Outcome(EXIT_UNAVAILABLE, message=str(error))
     except HarnessFailure as error:
         return Outcome(EXIT_FAILED, message=str(error), problems=[str(error)])
-    for path, write in ((json_path, write_json), (html_path, write_html), (junit_path, write_junit)):
-        if path is not None:
-            write(outcome.report, Path(path))
+    write_reports(outcome.report, json_path, html_path, junit_path, badge_path)
     return outcome
+
+
+def write_reports(
+    report: dict[str, Any],
+    json_path: PathLike | None = None,
+    html_path: PathLike | None = None,
+    junit_path: PathLike | None = None,
+    badge_path: PathLike | None = None,
+) -> None:
+    """Writes the forms of a report that have a path."""
+    forms = (
+        (json_path, write_json),
+        (html_path, write_html),
+        (junit_path, write_junit),
+        (badge_path, write_badge),
+    )
+    for path, write in forms:
+        if path is not None:
+            write(report, Path(path))
 
 
 def _artifact_folder(*reports: PathLike | None) -> str:
@@ -131,6 +163,7 @@ class _Run:
     waivers: tuple[Waiver, ...]
     settings: Settings
     progress: bool | None
+    performance: bool
     device: dict[str, Any] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -138,7 +171,10 @@ class _Run:
     def execute(self, journal_path: PathLike | None, resume: bool) -> Outcome:
         began = time.monotonic()
         started_at = datetime.datetime.now(datetime.UTC)
-        sha256 = environment.sha256(self.location.library)
+        try:
+            sha256 = environment.sha256(self.location.library)
+        except OSError as error:
+            raise UsageError(f"target {self.settings.spec!r}: {error}") from error
         cases = self._list()
         known = [case.name for case in cases]
         chosen = [case for case in cases if self.selection.chooses(case.name, case.quick)]
@@ -178,6 +214,8 @@ class _Run:
             started_at=started_at,
             seconds=time.monotonic() - began,
         )
+        if self.performance:
+            report["performance"] = measure_speed(self.location)
         return Outcome(report["exit_code"], report["summary"], report["problems"], self.results, report)
 
     def _journal(self, path: PathLike | None, header: dict[str, Any], resume: bool) -> Journal | None:

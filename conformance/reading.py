@@ -7,7 +7,9 @@ file and the place, and nothing else leaves this module. The schema is one file,
 
 from __future__ import annotations
 
+import datetime
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 
 from conformance.case import Result
 from conformance.selection import UsageError
+from conformance.waivers import Waiver
 
 SCHEMA = "device_api.conformance.report"
 SCHEMA_VERSION = 1
@@ -93,7 +96,10 @@ def check(value: Any, definition: str = "") -> None:
 def read_result(record: Any) -> Result:
     """One result out of a journal or report. Raises Malformed."""
     check(record, "result")
-    return Result.from_json(record)
+    result = Result.from_json(record)
+    if result.level != result.name.partition(".")[0]:
+        raise Malformed(f"{result.name} stands under the level {result.level!r}")
+    return result
 
 
 def results_of(report: Mapping[str, Any]) -> list[Result]:
@@ -118,8 +124,15 @@ def parse_report(data: bytes) -> dict[str, Any]:
     if isinstance(version, int) and version != SCHEMA_VERSION:
         raise Malformed(f"it has version {version} of the schema, this suite reads {SCHEMA_VERSION}")
     check(report)
-    names = [result["name"] for result in report["results"]]
-    if len(set(names)) != len(names):
-        raise Malformed(f"it has two results of {next(n for n in names if names.count(n) > 1)}")
+    counts = Counter(result.name for result in map(read_result, report["results"]))
+    name, times = next(iter(counts.most_common(1)), ("", 0))
+    if times > 1:
+        raise Malformed(f"it has {times} results of {name}")
+    try:
+        datetime.datetime.fromisoformat(report["started_at"])
+        for waiver in report["waivers"]:
+            Waiver.from_json(waiver)
+    except ValueError as error:
+        raise Malformed(f"a date in it is none: {error}") from None
     found: dict[str, Any] = report
     return found

@@ -20,8 +20,9 @@ import device_api.loading as loading
 from conformance.case import Failure, NotSupported
 from conformance.selection import UsageError
 from device_api.abi import constants
-from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, PluginNotFound
+from device_api.errors import DeviceApiError, DeviceUnavailable, InvalidDevice, ManifestError, PluginNotFound
 from device_api.loading.host import HostServices
+from device_api.loading.manifest import read_manifest
 
 _DEVICE = re.compile(r"(?P<type>[a-z][a-z0-9_]*)(:(?P<index>\d{1,9}))?")
 _MANIFEST_SUFFIXES = (".json", ".manifest")
@@ -56,6 +57,7 @@ class Location:
     library: Path
     index: int
     device_type: str | None = None
+    manifest: Path | None = None
 
     @property
     def is_path(self) -> bool:
@@ -67,9 +69,9 @@ def locate(spec: str) -> Location:
     plugin offers the device type."""
     path, _, number = spec.rpartition(":")
     if path and number.isdecimal() and Path(path).is_file():
-        return Location(spec, Path(path), int(number))
+        return _of_file(spec, Path(path), int(number))
     if Path(spec).is_file():
-        return Location(spec, Path(spec), 0)
+        return _of_file(spec, Path(spec), 0)
     if os.sep in spec or spec.endswith(_LIBRARY_SUFFIXES):
         kind = "a directory" if Path(spec).is_dir() else "no such file"
         raise UsageError(f"target {spec!r}: {kind}; give a device string, a library or a manifest")
@@ -84,7 +86,16 @@ def locate(spec: str) -> Location:
         raise UsageError(str(error)) from error
     except DeviceApiError as error:
         raise Unavailable(str(error)) from error
-    return Location(spec, record.library, int(match["index"] or 0), match["type"])
+    return Location(spec, record.library, int(match["index"] or 0), match["type"], record.manifest)
+
+
+def _of_file(spec: str, path: Path, index: int) -> Location:
+    if path.suffix not in _MANIFEST_SUFFIXES:
+        return Location(spec, path, index)
+    try:
+        return Location(spec, read_manifest(path).library, index, manifest=path)
+    except ManifestError:
+        return Location(spec, path, index, manifest=path)  # what is wrong with it is for a case to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +124,9 @@ class Target:
     def library_path(self) -> Path:
         """The library file; of a manifest, the one that it names. Opens nothing."""
         location = self.location
-        if location.is_path and location.library.suffix in _MANIFEST_SUFFIXES:
+        if location.is_path and location.manifest is not None:
             try:
-                return loading.register_plugin(location.library).library
+                return loading.register_plugin(location.manifest).library
             except DeviceApiError as error:
                 raise Failure(f"the manifest cannot be used: {error}") from error
         return location.library

@@ -19,7 +19,7 @@ app = typer.Typer(
 app.command("list")(list_plugins.command)
 app.command("info")(info.command)
 app.command("check")(check.command)
-app.command("conformance")(conformance.command)
+app.add_typer(conformance.app, name="conformance")
 app.command("new-plugin")(new_plugin.command)
 app.command("bench")(bench.command)
 app.command("include-dir")(paths.include_dir_command)

@@ -1,17 +1,42 @@
-"""`device-api conformance`: proves a plugin and writes the report. The suite itself is the package
-conformance."""
+"""`device-api conformance TARGET`: proves a plugin and writes the report. The suite itself is the package
+conformance; what is done with reports later has commands of its own."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from device_api.cli import conformance_reports
+from device_api.cli.conformance_reports import BadgePath, HtmlPath, JsonPath, JunitPath
 from device_api.cli.output import print_json
 
 
-def command(
+class _RunUnlessNamed(TyperGroup):
+    """`conformance npu:0` is `conformance run npu:0`: whatever does not begin with a command's name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_RunUnlessNamed,
+    no_args_is_help=True,
+    help="Prove that a plugin is right. `conformance TARGET` is `conformance run TARGET`; "
+    "`conformance run --help` lists its options.",
+)
+app.command("compare")(conformance_reports.compare)
+app.command("merge")(conformance_reports.merge)
+app.command("bundle")(conformance_reports.bundle)
+app.command("verify")(conformance_reports.verify)
+
+
+@app.command()
+def run(
     target: Annotated[
         str, typer.Argument(help="Device string such as npu:0, or path of a library or manifest.")
     ],
@@ -36,24 +61,25 @@ def command(
     shard: Annotated[str | None, typer.Option(help="INDEX/COUNT: only this part of the cases.")] = None,
     waivers: Annotated[Path | None, typer.Option(help="TOML file of known failures.")] = None,
     artifacts: Annotated[Path | None, typer.Option(help="Folder for the inputs of failures.")] = None,
-    json_path: Annotated[Path, typer.Option("--json-path", help="Where the JSON report goes.")] = Path(
-        "report.json"
-    ),
-    html_path: Annotated[Path, typer.Option("--html-path", help="Where the HTML report goes.")] = Path(
-        "report.html"
-    ),
-    junit_path: Annotated[
-        Path | None, typer.Option("--junit-path", help="Where a JUnit report goes.")
+    json_path: JsonPath = Path("report.json"),
+    html_path: HtmlPath = Path("report.html"),
+    junit_path: JunitPath = None,
+    badge_path: BadgePath = None,
+    bundle_path: Annotated[
+        Path | None, typer.Option("--bundle", help="Where an archive goes that others can verify.")
     ] = None,
+    performance: Annotated[
+        bool, typer.Option("--performance", help="Measure the device too, as `device-api bench` does.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the JSON report instead of a summary.")
     ] = False,
 ) -> None:
     """Prove that a plugin is right; writes report.html and report.json."""
-    from conformance import run
+    from conformance import run as prove
     from conformance.report.terminal import print_outcome
 
-    outcome = run(
+    outcome = prove(
         target,
         levels=levels or None,
         include=include or (),
@@ -68,6 +94,9 @@ def command(
         json_path=json_path,
         html_path=html_path,
         junit_path=junit_path,
+        badge_path=badge_path,
+        bundle_path=bundle_path,
+        performance=performance,
         waivers=waivers,
         progress=False if as_json else None,
         artifacts=artifacts,
@@ -77,6 +106,7 @@ def command(
     else:
         print_outcome(outcome)
         if outcome.report:
-            written = [path for path in (html_path, json_path, junit_path) if path is not None]
+            paths = (html_path, json_path, junit_path, badge_path, bundle_path)
+            written = [path for path in paths if path is not None]
             print("reports: " + ", ".join(str(path) for path in written))
     raise typer.Exit(outcome.exit_code)

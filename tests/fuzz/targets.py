@@ -6,15 +6,21 @@ whatever else leaves it is a finding.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from conformance.case import Result, Status
+from conformance.claim import read_bundle, verify, write_bundle
+from conformance.difference import compare_reports
+from conformance.merging import merge
 from conformance.reading import Malformed, parse_report, results_of
 from conformance.report import write_html, write_json, write_junit
+from conformance.report.badge import badge
 from conformance.report.model import judged
 from conformance.runner.journal import Journal
 from conformance.selection import UsageError
@@ -50,16 +56,36 @@ def report(data: bytes) -> None:
     except Malformed:
         return
     results = results_of(found)
-    try:
-        waivers = [Waiver.from_json(each) for each in found["waivers"]]
-    except ValueError:
-        waivers = []
+    waivers = [Waiver.from_json(each) for each in found["waivers"]]
     today = datetime.date(2030, 1, 1)
     found |= judged(results, found["run_problems"], waivers, found["cases"]["known"], today)
+    compare_reports(found, found).as_json()
+    badge(found)
+    with contextlib.suppress(UsageError):
+        merge([found])
     folder = Path(_folder.name)
     for write, name in ((write_json, "r.json"), (write_html, "r.html"), (write_junit, "r.xml")):
         write(found, folder / name)
     parse_report((folder / "r.json").read_bytes())
+
+
+def claim(data: bytes) -> None:
+    """Of an archive, and of a report that its author has put into one as it should be."""
+    path = _file(data, "claim.zip")
+    with contextlib.suppress(UsageError):
+        verify(read_bundle(path))
+    try:
+        found = parse_report(data)
+    except Malformed:
+        return
+    library = _file(b"library", "lib.so")
+    found["target"]["library_sha256"] = hashlib.sha256(b"library").hexdigest()
+    try:
+        write_bundle(found, path, library=library)
+    except UsageError:
+        return
+    assert not read_bundle(path).damage
+    verify(read_bundle(path))
 
 
 def journal(data: bytes) -> None:
@@ -105,5 +131,5 @@ def trace(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (manifest, report, journal, waivers, trace)
+    each.__name__: each for each in (manifest, report, claim, journal, waivers, trace)
 }
