@@ -77,7 +77,7 @@ def _omit(report: dict[str, Any]) -> None:
 
 
 def _invent(report: dict[str, Any]) -> None:
-    report["results"].append({**report["results"][0], "name": "abi.invented"})
+    report["results"].append({**report["results"][0], "name": "abi.invented", "level": "abi"})
 
 
 def _unlaunched(report: dict[str, Any]) -> None:
