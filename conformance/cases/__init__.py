@@ -10,7 +10,7 @@ from conformance.case import Case, Entry, registered
 from conformance.target import Target
 
 _MODULES = ("abi_entry", "abi_interfaces", "abi_life", "runtime_device", "runtime_memory", "runtime_stream",
-            "runtime_random", "training_steps")  # fmt: skip
+            "runtime_random", "runtime_claims", "training_steps")  # fmt: skip
 
 _generated: WeakKeyDictionary[Target, dict[str, Case]] = WeakKeyDictionary()
 
@@ -18,13 +18,15 @@ _generated: WeakKeyDictionary[Target, dict[str, Case]] = WeakKeyDictionary()
 @cache
 def _hand_written() -> dict[str, Case]:
     """The cases that exist for every plugin: registered ones, and those generated from the op set alone."""
+    from conformance.cases.abi_hosts import host_cases
     from conformance.cases.ops_composed import composed_cases
+    from conformance.cases.ops_denied import denied_cases
     from conformance.cases.training_gradients import gradient_cases
     from conformance.cases.training_steps import optimiser_cases
 
     for module in _MODULES:
         importlib.import_module(f"conformance.cases.{module}")
-    generated = (*composed_cases(), *gradient_cases(), *optimiser_cases())
+    generated = (*host_cases(), *composed_cases(), *denied_cases(), *gradient_cases(), *optimiser_cases())
     return {case.name: case for case in (*registered(), *generated)}
 
 

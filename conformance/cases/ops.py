@@ -87,7 +87,7 @@ def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case
             continue
         for number, kernel in enumerate(kernels, 1):
             place = prefix if number == 1 else f"{prefix}.kernel{number}"
-            groups = _groups(kernel)
+            groups = groups_of(kernel)
             yield from (_case(f"{place}.{group.name}", kernel, group) for group in groups)
             if streams:
                 yield from (
@@ -95,7 +95,7 @@ def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case
                 )
 
 
-def _groups(kernel: Kernel) -> list[Group]:
+def groups_of(kernel: Kernel) -> list[Group]:
     """The groups of a kernel's family."""
     spec = kernel.spec
     if spec.level != "primitive" and not has_oracle(spec.name):

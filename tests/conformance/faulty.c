@@ -205,11 +205,22 @@ static da_error *no(da_device *device, const struct da_kernel *kernel, const da_
 }
 static void install(void) { kernels[find("add")].supports = no; }
 
+#elif defined(FAULT_denies_and_works)
+/* Strided additions are turned down, and right. */
+static da_error *dense(da_device *device, const struct da_kernel *kernel, const da_tensor *const *inputs,
+                       uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,
+                       const void *attributes, int32_t *out_supported) {
+  (void)device, (void)kernel, (void)input_count, (void)outputs, (void)output_count, (void)attributes;
+  *out_supported = inputs[0]->dl.ndim < 2 || inputs[0]->dl.strides[1] == 1;
+  return NULL;
+}
+static void install(void) { kernels[find("add")].supports = dense; }
+
 #elif defined(FAULT_claims_an_unknown_op)
 static void install(void) { kernels[find("erf")].op = "vendor_magic"; }
 
 #elif defined(FAULT_claims_what_nobody_judges)
-static void install(void) { kernels[find("erf")].op = "adam_step"; }
+static void install(void) { kernels[find("erf")].op = "qr"; }
 
 #elif defined(FAULT_none_with_softmax) || defined(FAULT_softmax_of_the_last_axis)
 /* A composite op as a native kernel. */
@@ -399,6 +410,14 @@ static da_error *copy(da_device *device, da_stream *stream, const da_copy *copy)
       ->copy(device, stream, &shorter);
 }
 static void install(void) { memory_interface.copy = copy; }
+
+#elif defined(FAULT_properties_past_the_end)
+/* A field that this host has no room for. */
+static da_error *properties(da_device *device, da_device_properties *out) {
+  memset((char *)out + out->struct_size, 0, 8);
+  return ((const da_device_interface *)good->get_interface(DA_DEVICE_INTERFACE, 1))->properties(device, out);
+}
+static void install(void) { device_interface.properties = properties; }
 
 #elif defined(FAULT_exits_when_memory_is_out)
 static da_error *allocate(da_device *device, int32_t kind, uint64_t bytes, void **out_handle) {

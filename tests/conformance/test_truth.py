@@ -1,0 +1,59 @@
+"""Denials are tried; older and newer hosts talk to the plugin; each untruth has its case."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conformance import run
+from conformance.case import Status
+from conformance.cases import case_by_name
+from conformance.hosts import Host, hosts
+from conformance.runner.worker import execute
+from conformance.target import Target
+from device_api.abi import _tables, snapshot, versions
+
+
+def test_there_is_a_host_for_each_kept_layout_one_older_and_newer_ones() -> None:
+    minors = {host.minor for host in hosts()}
+    kept = {each["version"][1] for each in snapshot.released(versions.HOST[0])}
+    assert minors >= {*kept, max(kept) + 1}
+    assert min(kept) == 0 or min(kept) - 1 in minors
+    assert {host.grown for host in hosts()} == {0, 8, 64, 512}
+
+
+def test_a_struct_of_a_host_notices_writes_behind_its_end() -> None:
+    struct = Host("short", 1, (("da_copy", _tables.MINIMUM_SIZES["da_copy"]),)).make("da_copy")
+    assert struct.overrun() == 0
+    buffer = np.frombuffer(memoryview(struct._bytes), np.uint8)
+    buffer[_tables.MINIMUM_SIZES["da_copy"] + 3] = 1
+    assert struct.overrun() == 1
+
+
+def test_a_plugin_that_writes_past_a_hosts_struct_fails(faulty: Callable[..., Path], tmp_path: Path) -> None:
+    outcome = run(
+        str(faulty("properties_past_the_end")),
+        include=["abi.host.*"],
+        jobs=1,
+        progress=False,
+        artifacts=tmp_path,
+    )
+    failed = [result for result in outcome.results if result.status is Status.FAIL]
+    assert failed
+    assert all("bytes behind a da_device_properties" in result.message for result in failed)
+
+
+@pytest.mark.parametrize(("fault", "status"), [("none", "not_supported"), ("denies_and_works", "fail")])
+def test_a_kernel_that_supports_less_than_it_does_fails(
+    faulty: Callable[..., Path], fault: str, status: str
+) -> None:
+    target = Target(str(faulty(fault)))
+    case = case_by_name(target, "ops.denied_supports")
+    assert case is not None
+    result, _ = execute(case, target, 0)
+    assert result.status == status, json.dumps(result.to_json())
+    assert fault == "none" or "denied but works: add" in result.message
