@@ -48,6 +48,7 @@ from device_api.loading import plugin_records as plugin_records
 from device_api.loading import register_plugin as register_plugin
 from device_api.ops.fallback import FallbackEntry as FallbackEntry
 from device_api.ops.fallback import FallbackWarning as FallbackWarning
+from device_api.ops.fallback import denied_ops as denied_ops
 from device_api.ops.fallback import fallback as fallback
 from device_api.ops.fallback import fallback_report as fallback_report
 from device_api.ops.fallback import reset_fallback_report as reset_fallback_report
@@ -84,6 +85,7 @@ from device_api.tensor.inspection import result_type as result_type
 from device_api.tensor.inspection import set_default_dtype as set_default_dtype
 from device_api.tensor.random import bernoulli as bernoulli
 from device_api.tensor.random import exponential as exponential
+from device_api.tensor.random import multinomial as multinomial  # type: ignore[assignment]
 from device_api.tensor.random import normal as normal
 from device_api.tensor.random import permutation as permutation
 from device_api.tensor.random import randint as randint

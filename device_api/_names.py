@@ -15,12 +15,12 @@ _BY_MODULE = {
     ),
     "device_api.loading": "PluginRecord plugin_records register_plugin",
     "device_api.ops.fallback": (
-        "FallbackEntry FallbackWarning fallback fallback_report reset_fallback_report set_denied_ops"
-        " set_fallback"
+        "FallbackEntry FallbackWarning denied_ops fallback fallback_report reset_fallback_report"
+        " set_denied_ops set_fallback"
     ),
     "device_api.ops.kernel_decorator": "PythonKernel kernel",
     "device_api.runtime": (
-        "Event Stream copy_into current_stream default_device default_stream device device_count"
+        "Event Generator Stream copy_into current_stream default_device default_stream device device_count"
         " device_properties device_types devices empty_cache get_default_device get_device get_random_state"
         " is_available manual_seed max_memory_allocated max_memory_reserved memory_allocated memory_reserved"
         " memory_snapshot memory_stats pinned_empty reset_peak_memory_stats"
@@ -46,7 +46,7 @@ _BY_MODULE = {
         " unstack"
     ),
     "device_api.tensor.sets": "isin searchsorted unique_all unique_counts unique_inverse unique_values",
-    "device_api.tensor.random": "bernoulli exponential normal permutation randint uniform",
+    "device_api.tensor.random": "bernoulli exponential multinomial normal permutation randint uniform",
 }
 
 MODULES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}

@@ -273,6 +273,15 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         cpp_bool deterministic
 
 
+cdef extern from "device.hpp" namespace "device_api" nogil:
+    void lend_random(const EngineDevice *, RandomState *, void *) except +
+    void *take_random_back()
+
+
+cdef extern from "philox.hpp" namespace "device_api" nogil:
+    void philox_words(uint64_t, uint64_t, uint32_t *, uint64_t)
+
+
 cdef extern from "program.hpp" namespace "device_api" nogil:
     enum SlotKind "device_api::SlotKind":
         SLOT_INPUT "device_api::SlotKind::input"

@@ -28,7 +28,7 @@ from device_api.runtime.memory import (
     reset_peak_memory_stats,
     set_memory_limit,
 )
-from device_api.runtime.random import get_random_state, manual_seed, set_random_state
+from device_api.runtime.random import Generator, get_random_state, manual_seed, set_random_state
 from device_api.runtime.streams import (
     Event,
     Stream,
@@ -40,6 +40,7 @@ from device_api.runtime.streams import (
 
 __all__ = [
     "Event",
+    "Generator",
     "Stream",
     "copy_into",
     "current_stream",

@@ -37,6 +37,26 @@ struct RandomState {
   uint64_t offset;  // in blocks of four words
 };
 
+class Device;
+
+// What this thread draws from instead of a device's own state; the last one for a device counts. Host lock.
+struct LentRandom {
+  const Device *device;
+  RandomState *state;
+  void *owner;
+};
+inline thread_local std::vector<LentRandom> lent_random;
+inline void lend_random(const Device *device, RandomState *state, void *owner) {
+  lent_random.push_back({device, state, owner});
+}
+// The owner of the last one, which is forgotten; nullptr when there is none.
+inline void *take_random_back() {
+  if (lent_random.empty()) return nullptr;
+  void *owner = lent_random.back().owner;
+  lent_random.pop_back();
+  return owner;
+}
+
 class Program;
 
 class Device {
@@ -90,6 +110,12 @@ class Device {
   Allocator pinned;
   StoragePool pool;
   RandomState random{0, 0};
+  RandomState &random_source() {
+    for (auto lent = lent_random.rbegin(); lent != lent_random.rend(); ++lent) {
+      if (lent->device == this) return *lent->state;
+    }
+    return random;
+  }
   bool deterministic = false;
 
  private:

@@ -206,9 +206,10 @@ inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, cons
     of->note_stream(stream);
   }
   if (of->random_total != 0) {
-    random_seed = of->device->random.seed;
-    random_offset = of->device->random.offset;
-    of->device->random.offset += of->random_total;
+    RandomState &source = of->device->random_source();
+    random_seed = source.seed;
+    random_offset = source.offset;
+    source.offset += of->random_total;
   }
   return resume();
 }
