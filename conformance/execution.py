@@ -167,6 +167,7 @@ class _Run:
     device: dict[str, Any] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    peak_memory: int = 0
 
     def execute(self, journal_path: PathLike | None, resume: bool) -> Outcome:
         began = time.monotonic()
@@ -213,6 +214,7 @@ class _Run:
             selected=[case.name for case in chosen],
             started_at=started_at,
             seconds=time.monotonic() - began,
+            peak_memory=self.peak_memory,
         )
         if self.performance:
             report["performance"] = measure_speed(self.location)
@@ -262,6 +264,7 @@ class _Run:
                 pool.run(rest)
             finally:
                 pool.close()
+                self.peak_memory = pool.peak_memory
 
     def _finish(self, journal: Journal | None, advance: Callable[[Result], None]) -> Callable[[Result], None]:
         def finished(result: Result) -> None:

@@ -49,6 +49,10 @@ SIMULATED: dict[str, dict[str, str]] = {
 }
 
 
+# Layers that watch the border: what conforms, conforms under them.
+LAYERED = {"DEVICE_API_LAYERS": "validate,trace(file=/dev/null),stats"}
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One backend in one configuration. `sources` is a folder of C sources that become a library; else
@@ -64,7 +68,8 @@ def rows() -> Iterator[Row]:
     """All backends of the source tree that are there, each configuration of each."""
     yield Row("reference_cpu", "cpu")
     yield Row("reference_cpu.one_thread", "cpu", environment={"DEVICE_API_CPU_THREADS": "1"})
-    for name, environment in SIMULATED.items():
+    yield Row("reference_cpu.layered", "cpu", environment=LAYERED)
+    for name, environment in {**SIMULATED, "layered": {**SIMULATED["eager"], **LAYERED}}.items():
         yield Row(f"simulated.{name}", str(PLUGINS / "simulated" / "sim.json"), environment=environment)
     for folder in ("template", "primitives_only"):
         if (PLUGINS / folder).is_dir():

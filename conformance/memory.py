@@ -26,6 +26,14 @@ class DeviceBytes:
         )
         self.handle = out[0]
 
+    @classmethod
+    def of(cls, target: Target, size: int, handle: Any) -> DeviceBytes:
+        """An allocation of kind DEVICE that the caller has made already, and leaves to this object."""
+        made = cls.__new__(cls)
+        made.target, made.size, made.kind = target, size, constants.DA_MEMORY_DEVICE
+        made.handle = handle
+        return made
+
     def write(self, data: Bytes, offset: int = 0) -> None:
         """Host to device."""
         source = self.target.ffi.from_buffer(np.ascontiguousarray(data))

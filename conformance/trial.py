@@ -43,6 +43,11 @@ _DL_CODES = {
 }
 
 
+def dl_code(dtype: np.dtype[Any]) -> int:
+    """The DLPack type code of a dtype."""
+    return _DL_CODES[dtype.name]
+
+
 # Of composite ops for which the op set has no bound.
 COMPOSED_ULP = {"float32": 16.0, "float64": 16.0, "complex64": 32.0, "complex128": 32.0}
 
@@ -171,7 +176,7 @@ class Launch:
         dl.device.type = int(self.target.properties.dl_device_type)
         dl.device.id = self.target.location.index
         dl.ndim = len(placed.shape)
-        dl.dtype.code = _DL_CODES[placed.dtype.name]
+        dl.dtype.code = dl_code(placed.dtype)
         dl.dtype.bits = placed.dtype.itemsize * 8
         dl.dtype.lanes = 1
         shape = ffi.new("int64_t[]", list(placed.shape) or 1)

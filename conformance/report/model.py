@@ -36,10 +36,12 @@ def build_report(
     selected: Sequence[str],
     started_at: datetime.datetime,
     seconds: float,
+    peak_memory: int,
 ) -> dict[str, Any]:
     """Everything that is known about a run, as JSON values. Applies the waivers to the results.
 
-    `known` names all cases of the target, `selected` those that the run chose before sharding.
+    `known` names all cases of the target, `selected` those that the run chose before sharding; `peak_memory` is
+    the most bytes that one worker held.
     """
     shard = selection.shard
     head = {
@@ -66,6 +68,7 @@ def build_report(
         },
         "started_at": started_at.isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
+        "worker_peak_bytes": peak_memory,
     }
     return head | judged(results, run_problems, waivers, len(known), datetime.date.today())
 

@@ -200,6 +200,8 @@ class Pool:
         self._spare: list[Worker | None] = [None] * max(1, settings.jobs)
         self._queue: deque[Job] = deque()
         self._failed_starts = 0
+        # The most memory that a worker has said to have held, in bytes.
+        self.peak_memory = 0
 
     # --- one question before the run ---------------------------------------------------------------
 
@@ -309,6 +311,8 @@ class Pool:
             self._send(worker)
         elif "result" in message and (result := _own_result(job, message["result"])) is not None:
             worker.result = result
+            peak = message.get("peak")
+            self.peak_memory = max(self.peak_memory, peak if isinstance(peak, int) else 0)
             if worker.result.status in BAD:
                 worker.result.output = worker.output()
             if job.first is not None:

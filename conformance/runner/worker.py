@@ -100,6 +100,12 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def peak_memory() -> int:
+    """The most memory this process has held so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
 class Server:
     """The loop that answers requests."""
 
@@ -143,7 +149,7 @@ class Server:
         result, self._failure = execute(case, self._target, seed)
         if self._failure is not None and request.get("save"):
             result.artifact = save_inputs(request["save"], case, seed, self._failure)
-        self._answer({"result": result.to_json()})
+        self._answer({"result": result.to_json(), "peak": peak_memory()})
 
     def _shrink(self) -> dict[str, Any] | None:
         """The last failure made small: a request of its own, because it calls the faulty kernel many times,

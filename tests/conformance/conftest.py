@@ -105,6 +105,7 @@ def _report(
         selected=list(statuses),
         started_at=datetime.datetime.now(datetime.UTC),
         seconds=1.0,
+        peak_memory=1 << 20,
     )
     report["environment"]["variables"] = {}
     return report | changes

@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import device_api.dtypes as dtypes
 from conformance import run
 from conformance.case import Status
-from conformance.cases import case_by_name
+from conformance.cases import all_cases, case_by_name
 from conformance.hosts import Host, hosts
+from conformance.oracle import has_oracle
 from conformance.runner.worker import execute
 from conformance.target import Target
 from device_api.abi import _tables, snapshot, versions
+from device_api.ops._table import OPS
 
 
 def test_there_is_a_host_for_each_kept_layout_one_older_and_newer_ones() -> None:
@@ -57,3 +60,17 @@ def test_a_kernel_that_supports_less_than_it_does_fails(
     result, _ = execute(case, target, 0)
     assert result.status == status, json.dumps(result.to_json())
     assert fault == "none" or "denied but works: add" in result.message
+
+
+def test_every_unary_op_is_tried_on_all_codes_of_both_small_float_types() -> None:
+    target = Target("cpu")
+    names = {case.name for case in all_cases(target)}
+    claims = {claim.op: claim for claim in target.claims}
+    unary = [
+        s for s in OPS if s.elementwise and len(s.inputs) == 1 and s.name in claims and has_oracle(s.name)
+    ]
+    assert len(unary) > 40
+    for spec in unary:
+        for name in ("float16", "bfloat16"):
+            if spec.types and dtypes.code(name) in spec.allowed("T"):
+                assert f"ops.{spec.name}.{name}.all_codes" in names
