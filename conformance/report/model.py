@@ -40,8 +40,8 @@ def build_report(
 ) -> dict[str, Any]:
     """Everything that is known about a run, as JSON values. Applies the waivers to the results.
 
-    `known` names all cases of the target, `selected` those that the run chose before sharding; `peak_memory` is
-    the most bytes that one worker held.
+    `known` names all cases of the target, `selected` those that the run chose before sharding; `peak_memory`
+    is the most bytes that one worker held.
     """
     shard = selection.shard
     head = {

@@ -69,7 +69,7 @@ def test_every_unary_op_is_tried_on_all_codes_of_both_small_float_types() -> Non
     unary = [
         s for s in OPS if s.elementwise and len(s.inputs) == 1 and s.name in claims and has_oracle(s.name)
     ]
-    assert len(unary) > 40
+    assert len(unary) > 30
     for spec in unary:
         for name in ("float16", "bfloat16"):
             if spec.types and dtypes.code(name) in spec.allowed("T"):
