@@ -8,6 +8,9 @@ from typing import Final
 
 VERSION: Final = (0, 9)
 
+# of major 0: the oldest minor whose plugins are understood, the last that broke
+OLDEST_MINOR: Final = 0
+
 # name -> (id, version, struct)
 INTERFACES: Final[dict[str, tuple[str, int, str]]] = {
     'capture': ('device_api.capture', 1, 'da_capture_interface'),

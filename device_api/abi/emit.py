@@ -103,6 +103,8 @@ def tables(contract: Contract, snapshot: dict[str, Any]) -> str:
                 f'"""Facts of the headers as literals: interfaces, smallest sizes, slots.\n\n{NOTE}\n"""',
                 "# fmt: off\nfrom typing import Final",
                 f"VERSION: Final = {contract.version!r}",
+                "# of major 0: the oldest minor whose plugins are understood, the last that broke\n"
+                f"OLDEST_MINOR: Final = {snapshot['oldest_minor']}",
                 "# name -> (id, version, struct)\n"
                 f"INTERFACES: Final[dict[str, tuple[str, int, str]]] = {_literal(interfaces)}",
                 "# struct -> its size when first released; the structs of the layout table\n"

@@ -2,7 +2,8 @@
 
 Writes layout.h, the cffi declarations, the run-time tables, the constants, the golden snapshot and the
 reference page. A header change that is not an append is refused, because binaries exist that were built
-with the old one; while the contract is a draft (major 0), `--break-draft` accepts it. With `--check`
+with the old one; while the contract is a draft (major 0), `--break-draft` accepts it together with a new
+minor, and hosts from then on refuse plugins of the drafts before. With `--check`
 nothing is written and the exit status is 1 when a file is not current.
 """
 
@@ -48,13 +49,19 @@ def texts(root: Path = ROOT, *, break_draft: bool = False) -> dict[Path, str]:
     draft = contract.version[0] == 0
     if break_draft and not draft:
         raise RefusedChange(f"ABI {contract.version[0]} is released: --break-draft is for major 0")
-    history = [] if break_draft else snapshot.released(contract.version[0], folder)
+    history = snapshot.released(contract.version[0], folder)
     taken = snapshot.take(contract, ffi, history)
-    problems = snapshot.padding(taken)
-    for old in history:
-        name = ".".join(map(str, old["version"]))
-        problems += [f"since {name}: {text}" for text in snapshot.violations(old, taken)]
-    if problems:
+    broken = [
+        f"since {'.'.join(map(str, old['version']))}: {text}"
+        for old in history
+        for text in snapshot.violations(old, taken)
+    ]
+    if broken and break_draft:
+        if any(old["version"] == list(contract.version) for old in history):
+            broken.append("a draft breaks only with a new minor: raise DA_ABI_MINOR in base.h")
+        else:
+            taken, broken = snapshot.take(contract, ffi, []), []
+    if problems := [*snapshot.padding(taken), *broken]:
         raise RefusedChange("\n".join(problems))
     return {
         root / HEADERS.relative_to(ROOT) / "layout.h": emit.layout_header(contract, taken),

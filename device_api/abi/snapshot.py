@@ -26,14 +26,16 @@ def path_of(version: tuple[int, int], folder: Path = FOLDER) -> Path:
 
 
 def released(major: int, folder: Path = FOLDER) -> list[Snapshot]:
-    """The kept snapshots of one major, oldest first."""
+    """The kept snapshots of one major that still bind, oldest first: all, but for drafts before the last that
+    broke."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(f"layout_{major}_*.json")]
-    return sorted(found, key=lambda snapshot: tuple(snapshot["version"]))
+    found.sort(key=lambda snapshot: tuple(snapshot["version"]))
+    return [one for one in found if one["version"][1] >= found[-1]["oldest_minor"]]
 
 
 def take(contract: Contract, ffi: Any, history: list[Snapshot]) -> Snapshot:
     """The snapshot of `contract`; `ffi` holds its declarations, `history` the kept snapshots of the same
-    major.
+    major that bind it. Without any in major 0, it is a draft that breaks with those before.
     """
     structs: dict[str, Any] = {}
     for struct in contract.structs.values():
@@ -57,6 +59,7 @@ def take(contract: Contract, ffi: Any, history: list[Snapshot]) -> Snapshot:
         }
     return {
         "version": list(contract.version),
+        "oldest_minor": history[-1]["oldest_minor"] if history else contract.version[1],
         "structs": structs,
         "enums": {
             enum.name: {name: number for name, number, _ in enum.values} for enum in contract.enums.values()

@@ -1,9 +1,10 @@
 """When a host and a plugin may work together, and which fields of a struct are there.
 
 One major always loads, in both directions; a plugin may name the oldest minor of that major that it
-accepts. A struct is accepted from the size it had when it was first released, and a field is present when
-the size reaches its end. These are the only two rules, so they stand here alone; nothing in this module
-touches a library.
+accepts. Drafts, which have major 0, may break with a new minor: plugins built before it are refused. A
+struct is accepted from the size it had when it was first released, and a field is present when the size
+reaches its end. These are the only rules, so they stand here alone; nothing in this module touches a
+library.
 """
 
 from __future__ import annotations
@@ -15,12 +16,23 @@ from device_api.abi import _tables
 Version = tuple[int, int]
 
 HOST: Version = _tables.VERSION
+OLDEST_DRAFT: int = _tables.OLDEST_MINOR
 
 
-def refusal(plugin: Version, min_host_minor: int, host: Version = HOST) -> str | None:
-    """Why a plugin built for ABI `plugin` cannot work with `host`; None when it can."""
+def refusal(
+    plugin: Version, min_host_minor: int, host: Version = HOST, oldest_draft: int = OLDEST_DRAFT
+) -> str | None:
+    """Why a plugin built for ABI `plugin` cannot work with `host`; None when it can.
+
+    `oldest_draft` is the oldest minor of major 0 whose plugins the host understands.
+    """
     if plugin[0] != host[0]:
         return f"built for ABI {text(plugin)}, this host speaks {text(host)}: the major versions differ"
+    if host[0] == 0 and plugin[1] < oldest_draft:
+        return (
+            f"built for the draft ABI {text(plugin)}, this host speaks {text(host)}, and drafts broke with "
+            f"{text((0, oldest_draft))}"
+        )
     if min_host_minor > host[1]:
         return (
             f"built for ABI {text(plugin)}, it needs a host of at least {text((host[0], min_host_minor))}, "

@@ -225,7 +225,40 @@ def test_an_inserted_field_is_refused_by_the_generator_unless_the_draft_is_broke
     edit(tree, "device.h", "  uint64_t flags; ", "  uint64_t inserted;\n  uint64_t flags; ")
     with pytest.raises(RefusedChange, match="da_device_properties field 7"):
         texts(tree)
-    assert texts(tree, break_draft=True)
+    with pytest.raises(RefusedChange, match="raise DA_ABI_MINOR"):
+        texts(tree, break_draft=True)
+
+
+def write(tree: Path, **options: bool) -> None:
+    for path, text in texts(tree, **options).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_a_broken_draft_has_a_new_minor_and_binds_what_comes_after(tree):
+    edit(tree, "device.h", "  uint64_t flags; ", "  uint64_t inserted;\n  uint64_t flags; ")
+    edit(tree, "base.h", "#define DA_ABI_MINOR 9", "#define DA_ABI_MINOR 10")
+    with pytest.raises(RefusedChange, match=r"since 0\.9"):
+        texts(tree)
+    write(tree, break_draft=True)
+    assert "OLDEST_MINOR: Final = 10\n" in (tree / "device_api" / "abi" / "_tables.py").read_text()
+    assert texts(tree)  # the old draft binds no more
+    edit(tree, "device.h", "  uint64_t inserted;\n", "")
+    with pytest.raises(RefusedChange, match=r"since 0\.10"):
+        texts(tree)
+
+
+def test_a_new_minor_without_a_break_keeps_old_drafts(tree):
+    edit(tree, "base.h", "#define DA_ABI_MINOR 9", "#define DA_ABI_MINOR 10")
+    write(tree, break_draft=True)
+    assert "OLDEST_MINOR: Final = 0\n" in (tree / "device_api" / "abi" / "_tables.py").read_text()
+    assert [one["version"] for one in snapshot.released(0, tree / "device_api" / "abi")] == [[0, 9], [0, 10]]
+
+
+def test_breaking_a_draft_that_was_only_appended_to_keeps_the_minimum_sizes(tree):
+    old = "int32_t dl_device_type; /* DLPack code; 12 where none exists */\n  int32_t reserved;\n"
+    edit(tree, "device.h", old, old + "  uint64_t added;\n")
+    assert texts(tree, break_draft=True) == texts(tree)
 
 
 def test_a_released_contract_cannot_be_broken(tree):

@@ -17,12 +17,20 @@ MAJOR = st.integers(0, 2**32 - 1)
 
 @given(MAJOR, MINOR, MINOR)
 def test_one_major_always_loads_in_both_directions(major, plugin, host):
-    assert versions.refusal((major, plugin), 0, (major, host)) is None
+    assert versions.refusal((major, plugin), 0, (major, host), oldest_draft=0) is None
+
+
+@given(MINOR, MINOR, MINOR)
+def test_a_draft_that_broke_refuses_the_drafts_before_and_says_so(plugin, host, oldest):
+    refusal = versions.refusal((0, plugin), 0, (0, host), oldest_draft=oldest)
+    assert (refusal is None) == (plugin >= oldest)
+    assert refusal is None or f"drafts broke with 0.{oldest}" in refusal
+    assert versions.refusal((1, plugin), 0, (1, host), oldest_draft=oldest) is None
 
 
 @given(MAJOR, MAJOR, MINOR, MINOR)
 def test_two_majors_never_load_and_the_text_has_both(one, two, plugin, host):
-    refusal = versions.refusal((one, plugin), 0, (two, host))
+    refusal = versions.refusal((one, plugin), 0, (two, host), oldest_draft=0)
     if one == two:
         assert refusal is None
     else:
