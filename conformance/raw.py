@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import ctypes
 import os
+from pathlib import Path
 from typing import Any
 
 from conformance.case import Failure
 from conformance.target import Target
 from device_api.abi import constants, versions
 from device_api.abi._declarations import ffi
+from device_api.errors import DeviceApiError
+from device_api.loading import python_library
 
 
 def entry(target: Target) -> Any:
     """The `device_api_plugin` function of the target's library."""
     path = target.library_path
+    if path.suffix == python_library.SUFFIX:
+        return _python_entry(path)
     try:
         library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
@@ -29,6 +34,14 @@ def entry(target: Target) -> Any:
         raise Failure(f"the library does not export {constants.DA_PLUGIN_ENTRY}") from error
     address = ctypes.cast(function, ctypes.c_void_p).value
     return ffi.cast("da_plugin_entry", address)
+
+
+def _python_entry(path: Path) -> Any:
+    """That of a plugin written in Python, which is a callable and no symbol."""
+    try:
+        return getattr(python_library.open_module(path), constants.DA_PLUGIN_ENTRY)
+    except (DeviceApiError, AttributeError) as error:
+        raise Failure(f"the file has no {constants.DA_PLUGIN_ENTRY}: {error}") from error
 
 
 def ask(

@@ -26,7 +26,7 @@ from device_api.loading.manifest import read_manifest
 
 _DEVICE = re.compile(r"(?P<type>[a-z][a-z0-9_]*)(:(?P<index>\d{1,9}))?")
 _MANIFEST_SUFFIXES = (".json", ".manifest")
-_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", *_MANIFEST_SUFFIXES)
+_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".py", *_MANIFEST_SUFFIXES)
 
 
 class Unavailable(Exception):

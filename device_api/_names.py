@@ -52,5 +52,5 @@ _BY_MODULE = {
 MODULES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 OPS_MODULE = "device_api.ops._functions"
 SUBMODULES = frozenset(
-    "abi amp autograd cli dtypes errors fft linalg loading ops opset runtime tensor".split()
+    "abi amp autograd cli dtypes errors fft linalg loading ops opset prototype runtime tensor".split()
 )

@@ -45,7 +45,8 @@ def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def sign_bits(values: Array) -> Array:
     """The sign bit of each floating element, NaN included."""
-    unsigned = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+    # A contiguous copy of a number is a row of one, so the shape is put back.
+    unsigned = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").reshape(values.shape)
     signs: Array = (unsigned >> np.array(values.dtype.itemsize * 8 - 1, unsigned.dtype)).astype(np.bool_)
     return signs
 

@@ -30,9 +30,14 @@ def query(path: Path) -> None:
     """Opens lazily and asks for the descriptor: enough to say who made the library, for which version."""
     from device_api.abi import constants, versions
     from device_api.abi._declarations import ffi
+    from device_api.loading import python_library
 
     _say(step="open")
-    library = ffi.dlopen(os.fspath(path), ffi.RTLD_LAZY | ffi.RTLD_LOCAL)
+    library: Any
+    if path.suffix == python_library.SUFFIX:
+        library = python_library.open_module(path)
+    else:
+        library = ffi.dlopen(os.fspath(path), ffi.RTLD_LAZY | ffi.RTLD_LOCAL)
     _say(step="entry")
     request = ffi.new("da_plugin_request *")
     request.struct_size = ffi.sizeof("da_plugin_request")

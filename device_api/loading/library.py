@@ -15,7 +15,7 @@ from typing import Any
 
 from device_api.abi import versions
 from device_api.errors import AbiMismatch, PluginLoadError
-from device_api.loading import elf
+from device_api.loading import elf, python_library
 
 QUERY_SECONDS = 10.0
 
@@ -25,11 +25,14 @@ _VERSION = re.compile(r"version [`']([^']+)' not found")
 
 
 def open_now(path: Path) -> Any:
-    """Opens `path` (absolute) locally with immediate binding; returns cffi's library object.
+    """Opens `path` (absolute) locally with immediate binding; returns cffi's library object, or the module
+    of a plugin that is a Python file.
 
     Raises PluginLoadError with the linker's text, or AbiMismatch when the plugin's version explains the
     failure.
     """
+    if path.suffix == python_library.SUFFIX and path.is_file():
+        return python_library.open_module(path)
     if why := elf.unusable(path):
         raise PluginLoadError(
             "cannot load plugin",
@@ -49,6 +52,9 @@ def open_now(path: Path) -> Any:
 
 def close(library: Any) -> None:
     """Closes a library whose plugin was refused before anything of it ran but the query."""
+    if isinstance(library, python_library.PluginModule):
+        python_library.close_module(library)
+        return
     from device_api.abi._declarations import ffi
 
     ffi.dlclose(library)

@@ -15,6 +15,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from device_api import _core
 from device_api.errors import DeviceApiError, KernelFailed, ShapeError
 from device_api.ops._table import BY_NAME
@@ -31,7 +33,7 @@ def on_arrays(
     their dtypes; on memory that the host does not see they are tensors of the device or NumPy arrays.
     Exceptions of the package pass through; any other becomes `KernelFailed`.
     """
-    writes = _has_out(function)
+    writes = has_out(function)
 
     def run(
         inputs: Sequence[_core.Tensor | None], outputs: Sequence[_core.Tensor], attributes: Mapping[str, Any]
@@ -59,7 +61,11 @@ def on_arrays(
     return run
 
 
-def _has_out(function: Callable[..., Any]) -> bool:
+def has_out(function: Callable[..., Any]) -> bool:
+    """Whether a function writes its outputs, given by a parameter `out`. NumPy's universal functions, which
+    could, return their results: some of them write wrong ones into arrays that run backwards."""
+    if isinstance(function, np.ufunc):
+        return False
     try:
         return "out" in inspect.signature(function).parameters
     except ValueError:  # some functions written in C do not tell

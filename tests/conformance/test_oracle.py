@@ -20,6 +20,7 @@ from conformance.oracle import WITHOUT_ORACLE, NoOracle, expected, has_oracle
 from conformance.oracle.binary import integer_power
 from conformance.oracle.precision import round_to
 from conformance.samples import has_samples
+from device_api import dtypes
 from device_api.ops._table import BY_NAME, OPS
 
 NARROW = [
@@ -195,3 +196,14 @@ def test_activations_agree_with_their_formulas() -> None:
     assert np.allclose(ask("rsqrt", np.abs(x) + 1), 1 / np.sqrt(np.abs(wide) + 1))
     normal = ask("layer_norm", x.reshape(1, -1), None, None, axis=1, epsilon=0.0)
     assert np.allclose(normal, (wide - wide.mean()) / wide.std())
+
+
+ONE_INPUT = [spec.name for spec in OPS if spec.elementwise and len(spec.inputs) == 1]
+
+
+@pytest.mark.parametrize("op", list(filter(has_oracle, ONE_INPUT)))
+def test_the_answer_for_a_number_is_a_number(op: str) -> None:
+    name = sorted(map(dtypes.NAMES.__getitem__, BY_NAME[op].types[0][1]))[0]
+    x = np.ones((), dtypes.from_code(dtypes.code(name)))
+    defaults = {each.name: each.default for each in BY_NAME[op].attributes}
+    assert [answer.values.shape for answer in expected(BY_NAME[op], [x], defaults)] == [()]

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUIDES = (
     "docs/vendors/first-plugin.md",
+    "docs/vendors/python.md",
     "docs/vendors/conformance.md",
     "docs/users/quickstart.md",
     "docs/users/mixed-precision.md",
