@@ -65,12 +65,11 @@ def test_a_kernel_that_supports_less_than_it_does_fails(
 def test_every_unary_op_is_tried_on_all_codes_of_both_small_float_types() -> None:
     target = Target("cpu")
     names = {case.name for case in all_cases(target)}
-    claims = {claim.op: claim for claim in target.claims}
-    unary = [
-        s for s in OPS if s.elementwise and len(s.inputs) == 1 and s.name in claims and has_oracle(s.name)
-    ]
-    assert len(unary) > 30
-    for spec in unary:
-        for name in ("float16", "bfloat16"):
-            if spec.types and dtypes.code(name) in spec.allowed("T"):
-                assert f"ops.{spec.name}.{name}.all_codes" in names
+    unary = {s.name for s in OPS if s.elementwise and len(s.inputs) == 1 and has_oracle(s.name)}
+    tried = 0
+    for claim in target.claims:
+        for name in ("float16", "bfloat16") if claim.op in unary else ():
+            if claim.dtypes[0] >> dtypes.code(name) & 1:
+                assert f"ops.{claim.op}.{name}.all_codes" in names
+                tried += 1
+    assert tried > 60
