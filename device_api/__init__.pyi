@@ -17,6 +17,7 @@ from device_api.autograd import no_grad as no_grad
 from device_api.errors import AbiMismatch as AbiMismatch
 from device_api.errors import AttributeValueError as AttributeValueError
 from device_api.errors import AxisError as AxisError
+from device_api.errors import CaptureError as CaptureError
 from device_api.errors import DeviceApiError as DeviceApiError
 from device_api.errors import DeviceError as DeviceError
 from device_api.errors import DeviceLost as DeviceLost
@@ -107,6 +108,9 @@ from device_api.tensor.sets import unique_all as unique_all
 from device_api.tensor.sets import unique_counts as unique_counts
 from device_api.tensor.sets import unique_inverse as unique_inverse
 from device_api.tensor.sets import unique_values as unique_values
+from device_api.tensor.sharing import host_view as host_view
+from device_api.tensor.sharing import managed_empty as managed_empty
+from device_api.tensor.sharing import wrap_memory as wrap_memory
 
 __version__: str
 __array_api_version__: str

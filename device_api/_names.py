@@ -7,8 +7,8 @@ _BY_MODULE = {
     "device_api._core": "Device Tensor cache_info clear_plans",
     "device_api.autograd": "backward enable_grad grad gradcheck is_grad_enabled no_grad",
     "device_api.errors": (
-        "AbiMismatch AttributeValueError AxisError DTypeError DeviceApiError DeviceError DeviceLost"
-        " DeviceMismatch DeviceOutOfMemory DeviceTimeout DeviceUnavailable DuplicateDeviceType"
+        "AbiMismatch AttributeValueError AxisError CaptureError DTypeError DeviceApiError DeviceError"
+        " DeviceLost DeviceMismatch DeviceOutOfMemory DeviceTimeout DeviceUnavailable DuplicateDeviceType"
         " FallbackForbidden ForkedProcess GradientError IndexOutOfRange InvalidDevice KernelFailed"
         " ManifestError MaskError OpError PluginError PluginFailed PluginLoadError PluginNotFound"
         " PluginRefused ShapeError UnsupportedOp"
@@ -20,8 +20,8 @@ _BY_MODULE = {
     ),
     "device_api.ops.kernel_decorator": "PythonKernel kernel",
     "device_api.runtime": (
-        "Event Generator Stream copy_into current_stream default_device default_stream device device_count"
-        " device_properties device_types devices empty_cache get_default_device get_device get_random_state"
+        "Event Generator Graph Stream copy_into current_stream default_device default_stream device"
+        " device_count device_properties device_types devices empty_cache get_default_device get_device get_random_state"
         " is_available manual_seed max_memory_allocated max_memory_reserved memory_allocated memory_reserved"
         " memory_snapshot memory_stats pinned_empty reset_peak_memory_stats"
         " set_default_device set_device set_memory_limit set_random_state synchronize"
@@ -45,6 +45,7 @@ _BY_MODULE = {
         "astype broadcast_arrays broadcast_shapes diff meshgrid moveaxis positive repeat reshape tensordot"
         " unstack"
     ),
+    "device_api.tensor.sharing": "host_view managed_empty wrap_memory",
     "device_api.tensor.sets": "isin searchsorted unique_all unique_counts unique_inverse unique_values",
     "device_api.tensor.random": "bernoulli exponential multinomial normal permutation randint uniform",
 }

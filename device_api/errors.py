@@ -146,6 +146,10 @@ class DeviceTimeout(DeviceError, TimeoutError):
     timeout_ns: int | None = None
 
 
+class CaptureError(DeviceError, RuntimeError):
+    """Something that a graph cannot record, or values that wait for its first replay."""
+
+
 class ForkedProcess(DeviceError):
     """A device of the parent was used in a forked child; `owner_pid` is the process that opened it."""
 

@@ -47,7 +47,11 @@ std::vector<std::string> package_folders() {
 }
 
 std::vector<std::string> candidates() {
+#ifdef __GLIBC__
+  const char *chosen = secure_getenv("DEVICE_API_CPU_BLAS");  // it names code to load
+#else
   const char *chosen = std::getenv("DEVICE_API_CPU_BLAS");
+#endif
   if (chosen != nullptr && *chosen != '\0') return {chosen};
   std::vector<std::string> folders = package_folders();
   folders.insert(folders.begin(), plugin_folder() + "/../");

@@ -9,6 +9,7 @@ from __future__ import annotations
 from device_api._core.native import (
     Device,
     Event,
+    Graph,
     Kernel,
     Program,
     RandomStream,
@@ -30,8 +31,10 @@ from device_api._core.native import (
     export_capsule,
     from_host,
     grad_enabled,
+    host_address,
     host_table_address,
     import_capsule,
+    managed_empty,
     pinned_empty,
     pop_random,
     push_random,
@@ -48,11 +51,13 @@ from device_api._core.native import (
     set_surface,
     settle,
     view,
+    wrap_memory,
 )
 
 __all__ = [
     "Device",
     "Event",
+    "Graph",
     "Kernel",
     "Program",
     "RandomStream",
@@ -74,8 +79,10 @@ __all__ = [
     "export_capsule",
     "from_host",
     "grad_enabled",
+    "host_address",
     "host_table_address",
     "import_capsule",
+    "managed_empty",
     "pinned_empty",
     "pop_random",
     "push_random",
@@ -92,4 +99,5 @@ __all__ = [
     "set_surface",
     "settle",
     "view",
+    "wrap_memory",
 ]

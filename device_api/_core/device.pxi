@@ -44,7 +44,7 @@ cdef class Device:
         """Wraps an opened device.
 
         handle: address of the da_device. tables: interface name ("memory", "kernel", "device", and optionally
-        "stream", "random") to address of its table. errors: address of the da_error_interface.
+        "stream", "random", "capture") to address of its table. errors: address of the da_error_interface.
         PluginFailed when the plugin cannot list its kernels or make a stream.
         """
         if self.engine != NULL:
@@ -61,6 +61,7 @@ cdef class Device:
         found.device = <const ce.da_device_interface *> <uintptr_t> tables["device"]
         found.stream = <const ce.da_stream_interface *> <uintptr_t> (tables.get("stream") or 0)
         found.random = <const ce.da_random_interface *> <uintptr_t> (tables.get("random") or 0)
+        found.capture = <const ce.da_capture_interface *> <uintptr_t> (tables.get("capture") or 0)
         place.type = properties.get("dl_device_type") or 12
         place.id = index
         self.type = type
@@ -129,6 +130,8 @@ cdef class Device:
         """Waits for all work; raises what failed meanwhile, also what the plugin reported on its own."""
         cdef ce.Failure *failure
         _check(self)
+        if self.engine.stream() != NULL and self.engine.stream().capturing:
+            _refuse_captured(self.engine.stream(), "waiting for the device")
         failure = _wait_device(self)
         _raise_waited(failure, self)
 
@@ -162,12 +165,14 @@ cdef class Device:
         return _release_cached(self)
 
     def memory_snapshot(self):
-        """Every block of memory held from the plugin, in words of dict: kind ("device" or "pinned"), chunk (its handle),
+        """Every block of memory held from the plugin, in words of dict: kind ("device", "pinned" or "managed"), chunk (its handle),
         offset and bytes, state ("used", "cached", or "free") and the number of the stream that it belongs to.
         """
         _check(self)
-        return _blocks(&self.engine.allocator, "device", self.engine.pool.binned()) + _blocks(
-            &self.engine.pinned, "pinned", vector[ce.const_Block_ptr]()
+        cdef vector[ce.const_Block_ptr] none
+        return (
+            _blocks(&self.engine.allocator, "device", self.engine.pool.binned())
+            + _blocks(&self.engine.pinned, "pinned", none) + _blocks(&self.engine.managed, "managed", none)
         )
 
     def kernel_runs(self):
@@ -197,14 +202,19 @@ cdef class Device:
         self.engine.random.offset = offset
 
     def retire(self):
-        """Ends the use of the device, right before its plugin's shutdown: gives back what no tensor holds, logs failures
-        that nobody was told, and calls no function of the plugin from then on. Work that goes on for long is left.
+        """Ends the use of the device, right before its plugin's shutdown: gives its memory and states of kernels back (but
+        for memory that others may look at by its address), logs failures that nobody was told, and calls no function of
+        the plugin from then on. Work that goes on for long is left.
         """
         if self.engine != NULL and self.engine.usable():
+            idle = False
             try:
-                _wind_up(self)
+                idle = _wind_up(self)
             finally:
                 self.engine.retire()
+            if idle and self.engine.running == 0:
+                with nogil:
+                    self.engine.release_held()
 
     def __eq__(self, other):
         if self is other:
@@ -240,8 +250,10 @@ cdef list _blocks(ce.Allocator *allocator, str kind, vector[ce.const_Block_ptr] 
     ]
 
 
-cdef object _release_cached(Device device, bint hand_over=False):
-    """Waits for the device, then gives what is free to the plugin, and what is left to the current stream."""
+cdef object _release_cached(Device device, bint hand_over=False, uint64_t need=0):
+    """Waits for the device, then gives what is free to the plugin, and what is left to the current stream, which needs
+    a block of `need` bytes.
+    """
     cdef ce.Failure *failure
     cdef uint64_t released = 0
     cdef uint64_t idle
@@ -259,26 +271,29 @@ cdef object _release_cached(Device device, bint hand_over=False):
         failure = device.engine.allocator.release_cached(idle, &released)
         if failure == NULL:
             failure = device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released)
+        if failure == NULL:
+            failure = device.engine.managed.release_cached(device.engine.managed.free_count(), &released)
     if failure != NULL:
         _raise(failure, device)
     if hand_over:
-        device.engine.allocator.hand_over(idle, device.engine.stream())
+        device.engine.allocator.hand_over(idle, device.engine.stream(), need)
     _raise_waited(NULL, device)
     return released
 
 
-cdef int _make_room(Device device) except -1:
+cdef int _make_room(Device device, uint64_t need) except -1:
     """Memory ran out: lets go of what only garbage and caches hold."""
     device.engine.allocator.count_retry()
     gc.collect()
-    _release_cached(device, True)
+    _release_cached(device, True, need)
     return 0
 
 
 cdef double _LONGEST_END = 2.0  # seconds
 
 
-cdef _wind_up(Device device):
+cdef bint _wind_up(Device device) except -1:
+    """Ends what nobody uses; false when some work goes on for too long."""
     cdef ce.Failure *failure
     cdef ce.Stream *stream
     cdef uint64_t released = 0
@@ -286,6 +301,11 @@ cdef _wind_up(Device device):
     cdef uint64_t limit = <uint64_t> (_LONGEST_END * 1e9)
     cdef size_t i
     cdef bint busy = False
+    for graph in list(_graphs):
+        if (<Graph> graph).device is device:
+            (<Graph> graph).give_up()
+    with nogil:
+        device.engine.deferred.reap()  # sets marks that the waits below reach
     for i in range(device.engine.stream_count()):
         stream = device.engine.stream_at(i)
         with nogil:
@@ -298,7 +318,7 @@ cdef _wind_up(Device device):
         logging.getLogger("device_api").warning("at the end of %s: %s", device.name, error)
     device.untold.clear()
     if busy:
-        return
+        return False
     device.engine.pool.flush()
     with nogil:
         device.engine.deferred.reap()
@@ -307,8 +327,11 @@ cdef _wind_up(Device device):
         del failure
         failure = device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released)
         del failure
+        failure = device.engine.managed.release_cached(device.engine.managed.free_count(), &released)
+        del failure
         if not device.engine.synchronous():
             device.engine.destroy_streams()
+    return True
 
 
 cdef ce.Storage *_new_storage(Device device, uint64_t size, str op) except NULL:
@@ -335,5 +358,5 @@ cdef ce.Storage *_new_storage(Device device, uint64_t size, str op) except NULL:
         if failure.code != ce.OUT_OF_MEMORY or attempt == 1:
             break
         del failure
-        _make_room(device)
+        _make_room(device, rounded)
     _raise(failure, device, op, None, size)

@@ -265,6 +265,7 @@ cdef object _coerce(int op, PyObject **inputs, size_t count, PyObject **outs, si
 cdef object _plan(int op, PyObject **inputs, size_t count, PyObject **outs, size_t out_count, tuple attributes,
                   Device device):
     """Asks for a program, and makes sure that it fits the operands it was asked for."""
+    cdef ce.Stream *captured
     cdef size_t i
     if _plan_hook is None:
         raise RuntimeError("no hooks are installed: import device_api, not only its core")
@@ -275,7 +276,14 @@ cdef object _plan(int op, PyObject **inputs, size_t count, PyObject **outs, size
                 why=f"strides are {(<Tensor> outs[i]).strides}", op=_op_name(op), argument="out",
             )
     deliver_log()
-    program = _plan_hook(op, device, _as_tuple(inputs, count), attributes, _as_tuple(outs, out_count) or None)
+    captured = device.engine.stream()
+    if captured != NULL and captured.reserved:
+        device.engine.set_stream(NULL)  # planning is no part of the work, and may write constants
+    try:
+        program = _plan_hook(op, device, _as_tuple(inputs, count), attributes, _as_tuple(outs, out_count) or None)
+    finally:
+        if captured != NULL and captured.reserved:
+            device.engine.set_stream(captured)
     if not isinstance(program, Program):
         raise TypeError(f"the plan hook returned {type(program).__name__}, not a Program")
     if (<Program> program).device is not device:

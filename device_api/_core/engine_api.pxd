@@ -33,6 +33,8 @@ cdef extern from "device_api/device_api.h" nogil:
         pass
     ctypedef struct da_random_interface:
         pass
+    ctypedef struct da_capture_interface:
+        pass
     ctypedef struct da_host:
         pass
     ctypedef struct da_dl_device:
@@ -48,6 +50,7 @@ cdef extern from "device_api/device_api.h" nogil:
 
 cdef extern from "failure.hpp" namespace "device_api" nogil:
     const int FORKED "device_api::kForked"
+    const int NOT_REPLAYED "device_api::kNotReplayed"
     cppclass Failure:
         int32_t code
         string entry
@@ -107,6 +110,10 @@ cdef extern from "stream.hpp" namespace "device_api" nogil:
         int32_t priority
         uint32_t number
         cpp_bool idle
+        cpp_bool reserved
+        cpp_bool capturing
+        uint64_t latest(uint64_t)
+        vector[Stream *] take_readers()
         uint64_t begin()
         void end()
         uint64_t sequence()
@@ -120,14 +127,43 @@ cdef extern from "stream.hpp" namespace "device_api" nogil:
         Failure *wait() except +
         Failure *wait_for(uint64_t) except +
         void settle(uint64_t, const Failure *) except +
-        cpp_bool follows(const Stream *, uint64_t)
-        void note_follow(const Stream *, uint64_t) except +
+        cpp_bool follows(Stream *, uint64_t)
+        vector[Stream *] pending() except +
+        void note_follow(Stream *, uint64_t) except +
         Failure *follow(const Stream *) except +
 
 
-cdef extern from "pinned.hpp" namespace "device_api" nogil:
+cdef extern from "borrowed.hpp" namespace "device_api" nogil:
     Storage *adopt_pinned(EngineDevice *, EngineDevice *, Block *) except +
+    Storage *adopt_managed(EngineDevice *, Block *) except +
     EngineDevice *pinned_by(const Storage *)
+    cpp_bool is_managed(const Storage *)
+    void expose(Storage *)
+
+
+cdef extern from "external.hpp" namespace "device_api" nogil:
+    struct External:
+        void (*release)(void *) noexcept nogil
+        void *owner
+    Failure *wrap_memory(EngineDevice *, void *, uint64_t, External *) except +
+    Storage *adopt_wrapped(const External &, uint64_t) except +
+
+
+cdef extern from "graph.hpp" namespace "device_api" nogil:
+    struct Use "device_api::Graph::Use":
+        StorageRef storage
+        cpp_bool written
+    cppclass EngineGraph "device_api::Graph":
+        EngineGraph(EngineDevice *, Stream *) except +
+        Stream *stream()
+        Failure *begin() except +
+        void note(Storage *, cpp_bool) except +
+        Failure *end() except +
+        void settle() except +
+        const vector[Use] &uses()
+        Failure *replay() except +
+        void note_replay(uint64_t) except +
+        void retire() except +
 
 
 cdef extern from "deferred.hpp" namespace "device_api" nogil:
@@ -179,7 +215,7 @@ cdef extern from "allocator.hpp" namespace "device_api" nogil:
         void free(Block *, const vector[Stream *] *) except +
         uint64_t free_count()
         Failure *release_cached(uint64_t, uint64_t *) except +
-        void hand_over(uint64_t, Stream *) except +
+        void hand_over(uint64_t, Stream *, uint64_t) except +
         vector[BlockView] blocks() except +
         AllocatorStatistics statistics()
         void reset_peak()
@@ -239,6 +275,7 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         const da_device_interface *device
         const da_stream_interface *stream
         const da_random_interface *random
+        const da_capture_interface *capture
     struct RandomState:
         uint64_t seed
         uint64_t offset
@@ -255,12 +292,15 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         size_t stream_count()
         Stream *stream_at(size_t)
         cpp_bool host_visible()
+        const Tables &tables()
         void destroy_streams() except +
         cpp_bool synchronous()
         const vector[const da_kernel *] &kernels()
         cpp_bool usable()
         cpp_bool forked()
         void retire()
+        void release_held() except +
+        uint32_t running
         Failure *synchronize() except +
         void memory_info(uint64_t *, uint64_t *) except +
         cpp_map[string, uint64_t] kernel_runs() except +
@@ -268,6 +308,7 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         Deferred deferred
         Allocator allocator
         Allocator pinned
+        Allocator managed
         StoragePool pool
         RandomState random
         cpp_bool deterministic

@@ -39,6 +39,11 @@ cdef object _exception(ce.Failure *failure, Device device, str op, str detail, o
             remedy="Use smaller tensors, drop some, or raise the memory limit.",
             device=device.name, requested=requested, free=free, total=total,
         )
+    if code == ce.NOT_REPLAYED:
+        return _errors.CaptureError(
+            "the values do not exist yet", subject=device.name, why=message, remedy="Replay the graph.",
+            device=device.name,
+        )
     if code == ce.DEVICE_LOST:
         return _errors.DeviceLost(
             "the device is lost", subject=where, why=message,

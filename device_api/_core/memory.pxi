@@ -45,14 +45,18 @@ cdef int _write(Tensor tensor, const void *source, uint64_t size) except -1:
     cdef cpp_bool waits = False
     if size == 0:
         return 0
+    if stream != NULL and stream.reserved:
+        _refuse_captured(stream, "a copy from memory of the host")
     _access(device, stream, storage, True, storage.offset == place.offset and size + 64 > storage.bytes)
     if stream != NULL:
         storage.written = stream.begin()
     storage.writer = stream
+    device.engine.running += 1
     try:
         with nogil:
             failure = ce.write_to_device(device.engine, stream, place, source, size, &waits)
     finally:
+        device.engine.running -= 1
         if stream != NULL:
             stream.end()
     if failure != NULL:
@@ -70,13 +74,17 @@ cdef int _read(Tensor tensor, void *target, uint64_t size) except -1:
     cdef ce.Range place = _range(tensor)
     if size == 0:
         return 0
+    if stream != NULL and stream.reserved:
+        _refuse_captured(stream, "reading a tensor")
     _access(device, stream, tensor.state.storage.get(), False, False)
     if stream != NULL:
         stream.begin()
+    device.engine.running += 1
     try:
         with nogil:
             failure = ce.read_from_device(device.engine, stream, place, target, size)
     finally:
+        device.engine.running -= 1
         if stream != NULL:
             stream.end()
     if failure != NULL:
@@ -84,7 +92,7 @@ cdef int _read(Tensor tensor, void *target, uint64_t size) except -1:
     if stream != NULL:
         _raise_waited(_wait_stream(stream), device)
         # The wait may have been good although earlier ones were not.
-        _check_written(device, tensor)
+        _check_good(device, tensor.state.storage.get())
     return 0
 
 
@@ -176,6 +184,8 @@ cdef int _queue_copy(Tensor src, Tensor dst, uint64_t size) except -2:
     if stream != NULL:
         target.written = stream.begin()
     target.writer = stream
+    dst.device.engine.running += 1
+    src.device.engine.running += 1
     try:
         with nogil:
             if way == 1:
@@ -187,6 +197,8 @@ cdef int _queue_copy(Tensor src, Tensor dst, uint64_t size) except -2:
             else:
                 failure = ce.copy_from_peer(engine, stream, src.device.engine, source, place, size)
     finally:
+        src.device.engine.running -= 1
+        dst.device.engine.running -= 1
         if stream != NULL:
             stream.end()
     if failure == NULL:

@@ -34,6 +34,7 @@ import logging
 import operator
 import os
 import re
+import weakref
 
 from device_api import dtypes as _dtypes
 from device_api import errors as _errors
@@ -49,6 +50,8 @@ include "runner.pxi"
 include "memory.pxi"
 include "dlpack.pxi"
 include "random.pxi"
+include "graph.pxi"
+include "shared_memory.pxi"
 include "dispatch.pxi"
 include "autocast.pxi"
 include "surface.pxi"

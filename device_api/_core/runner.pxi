@@ -56,7 +56,7 @@ cdef int _run_steps(Program program, ce.Frame *frame, uint64_t first, uint64_t l
         retried = failure.step
         first = step
         del failure
-        _make_room(program.device)
+        _make_room(program.device, 0)
     _raise(
         failure, program.device, engine.step_op(step).decode("utf-8", "replace"), _text(engine.describe(step))
     )

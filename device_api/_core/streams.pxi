@@ -10,8 +10,20 @@ cdef extern from *:
     double _now_ns "device_api_now" ()
 
 
+cdef int _refuse_captured(ce.Stream *stream, str what) except -1:
+    """While work is recorded, what happens now would be missing when it is replayed."""
+    cdef Device device = _device_behind(stream.device, None)
+    raise _errors.CaptureError(
+        f"{what} is not possible while work is captured", subject=device.name if device is not None else None,
+        why="it would happen now, and not when the graph is replayed", remedy="Do it before or after the capture.",
+        device=device.name if device is not None else None,
+    )
+
+
 cdef ce.Failure *_wait_stream(ce.Stream *stream) except? NULL:
     """Waits for a stream; what failed is remembered for the tensors it should have written, and given."""
+    if stream.capturing:
+        _refuse_captured(stream, "waiting for the work")
     cdef uint64_t target = stream.wait_target()
     cdef ce.Failure *failure
     with nogil:
@@ -25,17 +37,41 @@ cdef ce.Failure *_wait_stream(ce.Stream *stream) except? NULL:
     if not stream.device.deferred.empty():
         with nogil:
             stream.device.deferred.reap()
+    if failure != NULL:
+        _trace_failure(stream, failure)
     return failure
 
 
+cdef int _trace_failure(ce.Stream *stream, ce.Failure *failure) except -1:
+    """A stream that failed may have taken the failure over from those it follows: what they should have written is
+    missing too, although only this one has told.
+    """
+    cdef vector[ce.Stream *] others = stream.pending()
+    cdef ce.Failure *other
+    cdef size_t i
+    for i in range(others.size()):
+        if others[i].capturing:
+            continue
+        other = _wait_stream(others[i])
+        if other != NULL:
+            _keep(_device_behind(stream.device, None), other, failure)
+    return 0
+
+
 cdef ce.Failure *_wait_device(Device device) except? NULL:
-    """Waits for all streams of a device; gives the first failure and keeps the others for the next wait."""
+    """Waits for all streams of a device but those that are captured, which have no work; gives the first failure and
+    keeps the others for the next wait.
+    """
     cdef ce.Failure *first = NULL
     cdef ce.Failure *failure
+    cdef ce.Stream *stream
     cdef size_t i = 0
     while i < device.engine.stream_count():
-        failure = _wait_stream(device.engine.stream_at(i))
+        stream = device.engine.stream_at(i)
         i += 1
+        if stream.capturing:
+            continue
+        failure = _wait_stream(stream)
         if failure == NULL:
             continue
         if first == NULL:
@@ -75,6 +111,8 @@ cdef int _follow(Device device, ce.Stream *stream, ce.Stream *other, uint64_t wo
     """Later work of `stream` (NULL: of the host) runs after that work of another stream."""
     cdef ce.Failure *failure
     cdef uint64_t now = other.wait_target()  # work that another thread is still queueing is not followed
+    if other.capturing and stream != other:
+        _refuse_captured(other, "using what captured work writes")
     if stream == other or other.settled(work):
         return 0
     if stream == NULL or stream.device != other.device:
@@ -105,16 +143,21 @@ cdef int _access(Device device, ce.Stream *stream, ce.Storage *storage, bint wri
 
     write: it is written; whole: all of it, so that what it holds does not matter.
     """
+    if stream != NULL and stream.reserved:
+        return _capture_of(stream).note(storage, write)
+    return _order(device, stream, storage, write, whole)
+
+
+cdef int _order(Device device, ce.Stream *stream, ce.Storage *storage, bint write, bint whole) except -1:
     cdef ce.Stream *writer = storage.writer
     cdef ce.Stream *home = storage.home()
-    cdef ce.Failure *failure
     cdef size_t i
+    if not (write and whole):
+        _check_good(device, storage)
     if writer != NULL:
-        if writer.suspicious() and not (write and whole):
-            failure = writer.failure_of(storage.written)
-            if failure != NULL:
-                _raise(failure, _device_behind(writer.device, device))
-        _follow(device, stream, writer, storage.written)
+        _follow(device, stream, writer, writer.latest(storage.written))
+    if _is_replayed(storage):
+        _follow(device, stream, home, home.sequence())
     if write:
         if home != NULL:
             _follow(device, stream, home, home.sequence())
@@ -125,14 +168,22 @@ cdef int _access(Device device, ce.Stream *stream, ce.Storage *storage, bint wri
     return 0
 
 
-cdef int _check_written(Device device, Tensor tensor) except -1:
-    """Raises when the work that should have written a tensor is known to have failed."""
-    cdef ce.Storage *storage = tensor.state.storage.get()
-    cdef ce.Failure *failure
-    if storage.writer != NULL and storage.writer.suspicious():
-        failure = storage.writer.failure_of(storage.written)
-        if failure != NULL:
-            _raise(failure, _device_behind(storage.writer.device, device))
+cdef inline bint _is_replayed(ce.Storage *storage):
+    """Each replay of a graph writes it, whoever wrote last by way of the host."""
+    return storage.home() != NULL and storage.home().reserved and storage.writer != storage.home()
+
+
+cdef int _check_good(Device device, ce.Storage *storage) except -1:
+    """Raises when the work that should have written a storage is known to have failed."""
+    cdef ce.Stream *writer = storage.writer
+    cdef ce.Failure *failure = NULL
+    if writer != NULL and writer.suspicious():
+        failure = writer.failure_of(writer.latest(storage.written))
+    if failure == NULL and _is_replayed(storage):
+        writer = storage.home()
+        failure = writer.failure_of(writer.sequence())
+    if failure != NULL:
+        _raise(failure, _device_behind(writer.device, device))
     return 0
 
 
@@ -144,6 +195,8 @@ cdef int _cross(Program program, ce.Frame *frame, const ce.TensorState **states,
     cdef ce.Storage *storage
     cdef bint whole
     cdef size_t i
+    if frame.stream != NULL and frame.stream.reserved:
+        _capture_of(frame.stream).note_program(program)
     for i in range(engine.slots.size()):
         slot = &engine.slots[i]
         if slot.kind == ce.SLOT_INPUT or slot.kind == ce.SLOT_CONSTANT:
@@ -166,6 +219,8 @@ cdef int _wait_limited(Device device, ce.Stream *stream, object timeout) except 
     cdef uint64_t limit
     cdef bint locked, late
     cdef uint64_t target = stream.wait_target()
+    if stream.capturing:
+        _refuse_captured(stream, "waiting for the work")
     if timeout is None:
         failure = _wait_stream(stream)
     else:
@@ -186,6 +241,8 @@ cdef int _wait_limited(Device device, ce.Stream *stream, object timeout) except 
         stream.unlock()
         if late:
             _raise(failure, device)
+        if failure != NULL:
+            _trace_failure(stream, failure)
     _raise_waited(failure, device)
     return 0
 
@@ -267,6 +324,8 @@ cdef class Stream:
         _check(self.device)
         if self.engine != NULL:
             before = current_stream(self.device)
+            if before.engine.reserved or self.engine.reserved:
+                _refuse_captured(self.engine, "changing the stream")
             self.outer.append(before)
             self.device.engine.set_stream(self.engine)
         return self
@@ -288,6 +347,8 @@ cdef class Stream:
         cdef ce.Failure *failure
         _check(self.device)
         if self.engine != NULL:
+            if self.engine.capturing:
+                _refuse_captured(self.engine, "asking for the state of the work")
             with nogil:
                 failure = ce.query_stream(self.engine, &done)
             if failure != NULL:
@@ -302,6 +363,8 @@ cdef class Stream:
         """Later work of this stream runs after the present work of another one."""
         _check(self.device)
         if other.engine != NULL:
+            if self.engine != NULL and self.engine.reserved:
+                _refuse_captured(self.engine, "waiting for another stream")
             _follow(self.device, self.engine, other.engine, other.engine.sequence())
 
     def record_event(self, Event event=None):
@@ -324,6 +387,8 @@ cdef class Stream:
         if self.engine == NULL:
             _call_back(function, 0)
             return
+        if self.engine.reserved:
+            _refuse_captured(self.engine, "a callback")
         if not ce.has_callbacks(self.engine):
             raise _errors.UnsupportedOp(
                 "the plugin has no callbacks", subject=self.device.name, op="add_callback", device=self.device.name
@@ -400,6 +465,8 @@ cdef class Event:
         if stream.engine == NULL:
             self.recorded = _now_ns()
             return
+        if stream.engine.reserved:
+            _refuse_captured(stream.engine, "recording an event")
         if self.handle == NULL:
             with nogil:
                 failure = ce.create_event(stream.engine.device, self.timing, &self.handle)
@@ -424,6 +491,8 @@ cdef class Event:
         if stream.engine == NULL or stream.engine.device != self.stream.device:
             self.synchronize()
             return
+        if stream.engine.reserved:
+            _refuse_captured(stream.engine, "waiting for an event")
         with nogil:
             failure = ce.wait_event(stream.engine, self.handle)
         if failure != NULL:

@@ -40,6 +40,7 @@ VARIABLES: dict[str, Variable] = {
         Variable("DEVICE_API_FALLBACK_DENY", "select", "ops that run on the CPU though the device has them"),
         Variable("DEVICE_API_TRUST", "select", "strict, warn or off: checks of owner and mode of libraries"),
         Variable("DEVICE_API_CPU_THREADS", "select", "number of threads of the built-in CPU plugin"),
+        Variable("DEVICE_API_CPU_BLAS", "path", "the library for large matrix products on the CPU"),
         Variable("DEVICE_API_LAYERS", "path", "layers over every plugin, such as validate,trace"),
         Variable("DEVICE_API_FAULT", "debug", "what the fault layer does, as slot:number:action"),
         Variable("DEVICE_API_ALLOCATOR", "debug", "caching, or direct: each tensor has memory of its own"),

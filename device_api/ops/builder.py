@@ -38,8 +38,13 @@ Operand = Ref | RunTimeScalar | bool | int | float | complex | None
 
 @functools.lru_cache(maxsize=4096)
 def constant(device: _core.Device, code: int, data: bytes) -> _core.Tensor:
-    """One element in the memory of a device, shared by all plans that need it."""
-    return _core.from_host(device, code, (), data)
+    """One element in the memory of a device, shared by all plans that need it.
+
+    It is there when this returns: what fails on a stream later cannot put it in doubt.
+    """
+    tensor = _core.from_host(device, code, (), data)
+    _core.settle(tensor)
+    return tensor
 
 
 class Builder:

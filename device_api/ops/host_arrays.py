@@ -37,8 +37,10 @@ class _Memory:
 
 
 def array_over(tensor: _core.Tensor) -> npt.NDArray[Any]:
-    """The elements of a tensor of a host-visible device, shared; waits for the work that makes them."""
+    """The elements of a tensor in memory that the host reaches, shared; waits for the work that makes them.
+
+    UnsupportedOp where the host does not reach it.
+    """
     if tensor.size == 0:
         return np.empty(tensor.shape, tensor.dtype)
-    address = _core.data_handle(tensor) + _core.data_start(tensor)
-    return np.asarray(_Memory(tensor, address)).view(tensor.dtype)
+    return np.asarray(_Memory(tensor, _core.host_address(tensor))).view(tensor.dtype)

@@ -31,6 +31,7 @@ from device_api.runtime.memory import (
 from device_api.runtime.random import Generator, get_random_state, manual_seed, set_random_state
 from device_api.runtime.streams import (
     Event,
+    Graph,
     Stream,
     copy_into,
     current_stream,
@@ -41,6 +42,7 @@ from device_api.runtime.streams import (
 __all__ = [
     "Event",
     "Generator",
+    "Graph",
     "Stream",
     "copy_into",
     "current_stream",

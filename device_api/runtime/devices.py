@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DeviceLike = str | _core.Device
 DEFAULT_DEVICE = "cpu"
-INTERFACES = ("device", "memory", "kernel", "stream", "random")
+INTERFACES = ("device", "memory", "kernel", "stream", "random", "capture")
 
 _FORM = re.compile(r"([a-z][a-z0-9_]*)(?::(0|[1-9][0-9]{0,9}))?", re.ASCII)
 _LONGEST_SPEC = 80

@@ -1,9 +1,10 @@
 """Streams and events of devices, and host memory that copies reach without a wait.
 
 A device works on one stream per thread, which starts as the default stream of the device; `with stream:`
-chooses another. Tensors may cross streams freely: the native core orders work that uses what another stream
-writes. What it cannot see (a library that works on a tensor's memory by itself) is said with
-`Tensor.record_stream`, `Stream.wait_event` and `Stream.wait_stream`. Nothing of an op is known here.
+chooses another; a graph records what would be queued, and replays it. Tensors may cross streams freely: the
+native core orders work that uses what another stream writes. What it cannot see (a library that works on a
+tensor's memory by itself) is said with `Tensor.record_stream`, `Stream.wait_event` and `Stream.wait_stream`.
+Nothing of an op is known here.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import SupportsIndex
 import numpy.typing as npt
 
 from device_api import _core, dtypes
-from device_api._core import Event, Stream, Tensor, current_stream, default_stream
+from device_api._core import Event, Graph, Stream, Tensor, current_stream, default_stream
 from device_api.errors import DTypeError
 from device_api.runtime.devices import DEFAULT_DEVICE, DeviceLike, resolve
 from device_api.runtime.devices import device as open_device
 
-__all__ = ["Event", "Stream", "copy_into", "current_stream", "default_stream", "pinned_empty"]
+__all__ = ["Event", "Graph", "Stream", "copy_into", "current_stream", "default_stream", "pinned_empty"]
 
 _core.set_device_resolver(resolve)
 

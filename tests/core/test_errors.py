@@ -84,11 +84,13 @@ def test_missing_tables_are_refused(toy: TestDevice) -> None:
         Device("toy", 0, 1, {"kernel": 1, "device": 1}, toy.table("errors"), {})
 
 
-def test_a_retired_device_refuses_work_and_lets_tensors_go(toy: TestDevice) -> None:
+def test_a_retired_device_has_given_all_back_refuses_work_and_lets_tensors_go(toy: TestDevice) -> None:
+    before = toy.control.live_bytes
     device = toy.open()
     program = single(device, "prepared")
     tensors = [put(device, np.float32([1]))]
     device.retire()
+    assert (toy.control.live_bytes, toy.control.released) == (before, 1)
     for use in (
         lambda: tensors[0] + 1.0,
         lambda: get(tensors[0]),
@@ -100,7 +102,7 @@ def test_a_retired_device_refuses_work_and_lets_tensors_go(toy: TestDevice) -> N
     frees = toy.control.frees
     tensors.clear()
     del program
-    assert (toy.control.frees, toy.control.released) == (frees, 0)
+    assert (toy.control.frees, toy.control.released) == (frees, 1)
 
 
 def test_a_device_that_says_it_is_synchronous_needs_no_stream(toy: TestDevice) -> None:

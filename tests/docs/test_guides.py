@@ -16,6 +16,7 @@ GUIDES = (
     "docs/vendors/python.md",
     "docs/vendors/conformance.md",
     "docs/users/quickstart.md",
+    "docs/users/streams.md",
     "docs/users/mixed-precision.md",
 )
 # Files that a guide shows; they are not run.
@@ -52,7 +53,8 @@ def shell(tmp_path: Path) -> dict[str, str]:
     here = Path(sys.executable).parent
     path = os.pathsep.join([str(tools), str(here), os.environ["PATH"]])
     python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PATH": path, "PYTHONPATH": python_path}
+    simulated = str(ROOT / "plugins" / "simulated")
+    return {**os.environ, "PATH": path, "PYTHONPATH": python_path, "DEVICE_API_PLUGIN_PATH": simulated}
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -16,12 +16,12 @@ def good(host: Host, body: str, **settings: object) -> None:
 
 
 @MODES
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_interleavings_give_what_a_serial_program_gives(host: Host, mode: str, seed: int) -> None:
     text = Path(__file__).with_name("stream_program.py").read_text()
     good(host, f"SEED = {seed}\n{text}", MODE=mode, SEED=seed)
     good(host, f"SEED = {seed}\n{text}", MODE=mode, SEED=seed, ALLOCATOR="direct")
-    good(host, f"SEED = {seed}\n{text}", MODE=mode, SEED=seed, MEMORY=3 << 20)
+    good(host, f"SEED = {seed}\n{text}", MODE=mode, SEED=seed, MEMORY=9 << 20)
 
 
 def test_each_thread_has_its_own_current_stream(host: Host) -> None:
@@ -198,6 +198,29 @@ waits = [
 for wait in waits:
     ticks_during(wait)
 """, MODE="eager", MAX_DELAY_US=30_000)  # fmt: skip
+
+
+@MODES
+def test_a_failure_is_met_again_whichever_stream_has_told_it(host: Host, mode: str) -> None:
+    good(host, """
+table = da.ones((5,), device="sim")
+bad = da.asarray(np.array([99]), device="sim")
+da.synchronize("sim")
+side = da.Stream("sim")
+for told in (da.synchronize, lambda: da.current_stream("sim").synchronize(60)):
+    with side:
+        x = da.take(table, bad, axis=0)
+    y = x + 1    # follows the other stream
+    for action in (y.numpy, x.numpy, y.numpy, lambda: (x + 2).numpy()):
+        try:
+            action()
+        except da.IndexOutOfRange as error:
+            assert "sim" in str(error)
+            continue
+        raise AssertionError
+assert (table.numpy() == 1).all()
+side.synchronize()
+""", MODE=mode)  # fmt: skip
 
 
 def test_streams_serve_again_and_do_not_pile_up(host: Host) -> None:

@@ -29,6 +29,9 @@ uint64_t chunk_size(uint64_t bytes) {
                                              : (bytes + kChunkRounding - 1) / kChunkRounding * kChunkRounding;
 }
 
+// The work of a graph uses such a block whenever it is replayed.
+bool of_graph(const Block &block) { return block.stream != nullptr && block.stream->reserved; }
+
 // A remainder worth keeping as a block of its own. Large chunks are not crumbled by small tails.
 bool worth_cutting(const Chunk *chunk, uint64_t remainder, uint64_t granularity) {
   return is_small(chunk) ? remainder >= granularity : remainder > kSmallRequest;
@@ -158,23 +161,28 @@ void Allocator::free(Block *block, const std::vector<Stream *> *uses) {
   std::vector<Stream *> busy;
   if (uses != nullptr) busy = *uses;
   // A cached block is used again behind the work of its own stream; one that leaves must wait for it.
-  if (direct_ && block->stream != nullptr) busy.push_back(block->stream);
+  if (is_direct(block) && block->stream != nullptr) busy.push_back(block->stream);
   if (busy.empty()) return free_now(block);
   device_->deferred.add(std::move(busy), [this, block] { free_now(block); });
 }
 
+bool Allocator::is_direct(const Block *block) const { return direct_ && !of_graph(*block); }
+
 void Allocator::free_now(Block *block) {
-  if (direct_) {
+  if (is_direct(block)) {
+    Chunk *chunk = block->chunk;
+    if (chunk == nullptr) return;
     {
       std::lock_guard<std::mutex> guard(mutex_);
       firsts_.erase(block);
     }
-    Chunk *chunk = block->chunk;
     delete block;
     if (device_->usable()) delete free_chunk(chunk);
     return;
   }
   std::lock_guard<std::mutex> guard(mutex_);
+  if (block->chunk == nullptr) return;  // its chunk went with the device
+  block->exposed = false;
   block->freed = ++frees_;
   join(block);
 }
@@ -206,12 +214,22 @@ uint64_t Allocator::free_count() {
 }
 
 Failure *Allocator::release_cached(uint64_t idle, uint64_t *out_bytes) {
+  return release_if([idle](const Block &block) { return block.freed <= idle && !of_graph(block); },
+                    out_bytes);
+}
+
+Failure *Allocator::release_stream(const Stream *stream) {
+  uint64_t bytes = 0;
+  return release_if([stream](const Block &block) { return block.stream == stream; }, &bytes);
+}
+
+Failure *Allocator::release_if(const std::function<bool(const Block &)> &chosen, uint64_t *out_bytes) {
   std::vector<Chunk *> chunks;
   {
     std::lock_guard<std::mutex> guard(mutex_);
     for (auto it = free_.begin(); it != free_.end();) {
       Block *block = *it;
-      if (block->previous == nullptr && block->next == nullptr && block->freed <= idle) {
+      if (block->previous == nullptr && block->next == nullptr && chosen(*block)) {
         chunks.push_back(block->chunk);
         firsts_.erase(block);
         it = free_.erase(it);
@@ -234,11 +252,43 @@ Failure *Allocator::release_cached(uint64_t idle, uint64_t *out_bytes) {
   return first;
 }
 
-void Allocator::hand_over(uint64_t idle, Stream *stream) {
+void Allocator::release_all() {
+  std::vector<Chunk *> chunks;
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    for (auto it = firsts_.begin(); it != firsts_.end();) {
+      bool exposed = false;
+      for (const Block *block = *it; block != nullptr; block = block->next)
+        exposed |= !block->free && block->exposed;
+      if (exposed) {
+        ++it;
+        continue;
+      }
+      chunks.push_back((*it)->chunk);
+      for (Block *block = *it; block != nullptr; block = block->next) {
+        if (block->free) free_.erase(block);
+        block->chunk = nullptr;
+      }
+      it = firsts_.erase(it);
+    }
+  }
+  for (Chunk *chunk : chunks) delete free_chunk(chunk);
+}
+
+void Allocator::hand_over(uint64_t idle, Stream *stream, uint64_t bytes) {
   std::lock_guard<std::mutex> guard(mutex_);
   std::vector<Block *> moved;
   for (Block *block : free_) {
-    if (block->stream != stream && block->freed <= idle) moved.push_back(block);
+    if (block->stream != stream && block->freed <= idle && !of_graph(*block)) moved.push_back(block);
+  }
+  if (stream != nullptr && stream->reserved) {
+    const auto best = std::min_element(moved.begin(), moved.end(), [bytes](const Block *a, const Block *b) {
+      return std::make_tuple(a->bytes < bytes, a->bytes) < std::make_tuple(b->bytes < bytes, b->bytes);
+    });
+    if (best == moved.end() || (*best)->bytes < bytes) return;
+    moved = {*best};
+    free_.erase(moved[0]);
+    cut(moved[0], bytes);
   }
   for (Block *block : moved) {
     free_.erase(block);

@@ -4,11 +4,13 @@
 // stay cached; they serve only the stream they were made for, whose later work runs after everything that
 // used the block. Other streams that used a block are waited for before it is free. A direct allocator keeps
 // nothing: every block is a chunk, and goes back when the work is done. The plugin is called with no lock
-// held: a plugin written in Python needs the interpreter's.
+// held: a plugin written in Python needs the interpreter's. What a graph has free stays with it: its replays
+// write there.
 #ifndef DEVICE_API_CORE_ALLOCATOR_HPP
 #define DEVICE_API_CORE_ALLOCATOR_HPP
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -36,7 +38,8 @@ struct Block {
   Block *previous;  // neighbours in the chunk
   Block *next;
   bool free;
-  uint64_t freed = 0;  // the count of frees when it became free
+  uint64_t freed = 0;    // the count of frees when it became free
+  bool exposed = false;  // somebody was told its address since it was taken
 };
 
 // One block as a snapshot shows it.
@@ -78,8 +81,14 @@ class Allocator {
   uint64_t free_count();
   // Gives every chunk without a used block back to the plugin, if it was free at `idle` (a free_count).
   Failure *release_cached(uint64_t idle, uint64_t *out_bytes);
-  // Lets `stream` have all blocks that were free at `idle`.
-  void hand_over(uint64_t idle, Stream *stream);
+  // The same with the chunks that one stream, which has no work, has free.
+  Failure *release_stream(const Stream *stream);
+  // At the end of the device: gives all memory to the plugin, used or not, but for what somebody may look at
+  // by its address. Used blocks may still be freed later; that does nothing then.
+  void release_all();
+  // Lets `stream` have all blocks that were free at `idle`; a graph, which keeps what it gets, one of
+  // `bytes`.
+  void hand_over(uint64_t idle, Stream *stream, uint64_t bytes);
   // All blocks, neighbours side by side.
   std::vector<BlockView> blocks();
 
@@ -95,6 +104,8 @@ class Allocator {
   };
 
   Block *take_cached(uint64_t bytes, Stream *stream, bool any);
+  bool is_direct(const Block *block) const;
+  Failure *release_if(const std::function<bool(const Block &)> &chosen, uint64_t *out_bytes);
   void free_now(Block *block);
   void join(Block *block);
   Failure *free_chunk(Chunk *chunk);

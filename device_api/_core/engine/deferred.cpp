@@ -52,6 +52,7 @@ void Deferred::add(std::vector<Stream *> streams, std::function<void()> action) 
 bool Deferred::mark(Entry *entry) {
   while (entry->events.size() < entry->streams.size()) {
     Stream *stream = entry->streams[entry->events.size()];
+    if (stream->capturing) return false;  // the mark would be recorded instead of set
     Device *device = stream->device;
     da_event *event = nullptr;
     Failure *failure = device->events.take(&event);

@@ -32,6 +32,7 @@ Device::Device(da_device *handle, const Tables &tables, const da_error_interface
                uint64_t alignment, uint64_t flags, bool direct)
     : allocator(this, DA_MEMORY_DEVICE),
       pinned(this, DA_MEMORY_PINNED),
+      managed(this, DA_MEMORY_MANAGED),
       pool(&allocator, &default_stream_),
       handle_(handle),
       tables_(tables),
@@ -42,8 +43,10 @@ Device::Device(da_device *handle, const Tables &tables, const da_error_interface
       number_(device_count.fetch_add(1)) {
   // Where every tensor has memory of its own, its size is not rounded either: what lies behind its last byte
   // belongs to nobody.
-  allocator.set_granularity(direct ? 1 : granularity_for(alignment));
-  if (direct) allocator.set_direct();
+  for (Allocator *each : {&allocator, &managed}) {
+    each->set_granularity(direct ? 1 : granularity_for(alignment));
+    if (direct) each->set_direct();
+  }
   pool.prepare(granularity_for(alignment), !direct);
 }
 
@@ -126,6 +129,12 @@ void Device::destroy_streams() {
   for (const auto &stream : streams_) {
     delete translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy");
   }
+}
+
+void Device::release_held() {
+  for (Program *program = programs_; program != nullptr; program = program->next) program->release_states();
+  allocator.release_all();
+  managed.release_all();
 }
 
 void Device::memory_info(uint64_t *out_free, uint64_t *out_total) {

@@ -13,6 +13,7 @@
 
 #include "allocator.hpp"
 #include "deferred.hpp"
+#include "device_api/capture.h"
 #include "device_api/device.h"
 #include "device_api/kernel.h"
 #include "device_api/random.h"
@@ -28,8 +29,9 @@ struct Tables {
   const da_memory_interface *memory;
   const da_kernel_interface *kernel;
   const da_device_interface *device;
-  const da_stream_interface *stream;  // may be nullptr: then the device is synchronous
-  const da_random_interface *random;  // may be nullptr
+  const da_stream_interface *stream;    // may be nullptr: then the device is synchronous
+  const da_random_interface *random;    // may be nullptr
+  const da_capture_interface *capture;  // may be nullptr
 };
 
 struct RandomState {
@@ -90,6 +92,9 @@ class Device {
   bool usable() const { return usable_ && birth_ == fork_generation.load(std::memory_order_relaxed); }
   bool forked() const { return birth_ != fork_generation.load(std::memory_order_relaxed); }
   void retire() { usable_ = false; }
+  // After `retire`, with no work left: gives states of kernels and memory back that somebody still holds, who
+  // cannot use them any more. Without the host lock.
+  void release_held();
 
   // Waits for what the waits for single streams leave, and gives what failed. Without the host lock.
   Failure *synchronize();
@@ -108,6 +113,7 @@ class Device {
   EventPool events{this};
   Allocator allocator;
   Allocator pinned;
+  Allocator managed;
   StoragePool pool;
   RandomState random{0, 0};
   RandomState &random_source() {
@@ -117,6 +123,7 @@ class Device {
     return random;
   }
   bool deterministic = false;
+  uint32_t running = 0;  // calls in progress that use memory of tensors; host lock
 
  private:
   Stream *current_stream() const;

@@ -16,8 +16,9 @@ namespace device_api {
 enum HostCode : int32_t {
   kForked = -1,
   kRetired = -2,
-  kMalformed = -3,  // the plugin returned something that cannot be used
-  kThrew = -4,      // a C++ exception crossed the border
+  kMalformed = -3,    // the plugin returned something that cannot be used
+  kThrew = -4,        // a C++ exception crossed the border
+  kNotReplayed = -5,  // recorded work that has not run
 };
 
 struct Failure {

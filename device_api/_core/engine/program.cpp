@@ -270,6 +270,12 @@ void Program::retire() {
   device->deferred.add(streams_, std::move(release));
 }
 
+void Program::release_states() {
+  for (Step &step : steps) {
+    if (step.state != nullptr) step.kernel->release(std::exchange(step.state, nullptr));
+  }
+}
+
 void Program::note_new_stream(Stream *stream) {
   const auto found = std::find(streams_.begin(), streams_.end(), stream);
   if (found != streams_.end()) streams_.erase(found);

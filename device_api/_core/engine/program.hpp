@@ -86,7 +86,7 @@ class Frame {
   Storage **storages = nullptr;
   Element *scalars = nullptr;
   Stream *stream = nullptr;  // on which it runs
-  bool crossing = false;     // some operand needs a closer look: another stream, or work that failed
+  bool crossing = false;     // needs a closer look: other streams, work that failed, a capture
   uint64_t random_seed = 0;
   uint64_t random_offset = 0;
 
@@ -132,6 +132,8 @@ class Program {
   // when the streams that run them have passed. Host lock.
   void finish();
   void retire();
+  // At the end of the device. Without the host lock.
+  void release_states();
 
   // Runs steps [first, last), none of them external; a failure names its step.
   Failure *run(Frame *frame, uint64_t first, uint64_t last) noexcept;
@@ -200,10 +202,12 @@ inline uint64_t Frame::start(Program *of, const TensorState *const *inputs, cons
   scalars = inline_scalars_;
   if (of->slots.size() > kInline || of->scalar_count > kInlineScalars)
     widen(of->slots.size(), of->scalar_count);
+  ++of->device->running;
   stream = of->device->stream();
   if (stream != nullptr) {
     work_ = stream->begin();
     of->note_stream(stream);
+    crossing = stream->reserved.load(std::memory_order_relaxed);
   }
   if (of->random_total != 0) {
     RandomState &source = of->device->random_source();
@@ -272,6 +276,7 @@ inline void Frame::clear() {
   if (arena != nullptr) StorageRef dropped(arena);
   if (supplied_ != nullptr) StorageRef dropped(supplied_);
   if (stream != nullptr) stream->end();
+  --program->device->running;
   program = nullptr;
 }
 

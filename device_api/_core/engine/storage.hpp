@@ -37,6 +37,7 @@ struct Storage {
   Stream *home() const { return block != nullptr ? block->stream : nullptr; }
   void add_use(Stream *stream) {
     if (stream == nullptr || stream == home()) return;
+    if (home() != nullptr && home()->reserved) home()->note_reader(stream);
     if (uses == nullptr) uses = new std::vector<Stream *>;
     for (Stream *known : *uses) {
       if (known == stream) return;

@@ -52,7 +52,42 @@ void Stream::settle(uint64_t target, const Failure *failure) {
   settled_ = sequence_;
 }
 
-bool Stream::follows(const Stream *other, uint64_t work) const {
+uint64_t Stream::note_capture() {
+  if (sequence_ > settled_) {
+    recorded_[sequence_] = Recording{settled_, 0};
+    const Failure cause{kNotReplayed, "graph",
+                        "the work that writes it was captured and has not been replayed"};
+    settle(sequence_, &cause);
+  }
+  return sequence_;
+}
+
+void Stream::note_replay(uint64_t recording, uint64_t work) {
+  const auto found = recorded_.find(recording);
+  if (found == recorded_.end()) return;
+  found->second.replay = std::max(found->second.replay, work);
+  failed_.erase(recording);
+}
+
+uint64_t Stream::latest(uint64_t work) const {
+  const auto found = recorded_.lower_bound(work);
+  const bool replayed = found != recorded_.end() && work > found->second.after && found->second.replay != 0;
+  return replayed ? found->second.replay : work;
+}
+
+void Stream::note_reader(Stream *stream) {
+  if (std::find(readers_.begin(), readers_.end(), stream) == readers_.end()) readers_.push_back(stream);
+}
+
+std::vector<Stream *> Stream::pending() const {
+  std::vector<Stream *> streams;
+  for (const auto &[other, work] : followed_) {
+    if (!other->settled(work)) streams.push_back(other);
+  }
+  return streams;
+}
+
+bool Stream::follows(Stream *other, uint64_t work) const {
   const auto found = followed_.find(other);
   return found != followed_.end() && found->second >= work;
 }

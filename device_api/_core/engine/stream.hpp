@@ -6,11 +6,14 @@
 #ifndef DEVICE_API_CORE_STREAM_HPP
 #define DEVICE_API_CORE_STREAM_HPP
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "device_api/stream.h"
 #include "failure.hpp"
@@ -27,8 +30,14 @@ class Stream {
   Device *const device;
   da_stream *const handle;
   const int32_t priority;
-  const uint32_t number;  // 0: the device's default stream
-  bool idle = false;      // nobody holds it: it may be given out again
+  const uint32_t number;          // 0: the device's default stream
+  std::atomic<bool> idle{false};  // nobody holds it: it may be given out again
+
+  // A graph owns it: no other work may be queued on it, and the free blocks that belong to it are the
+  // graph's.
+  std::atomic<bool> reserved{false};
+  // Its work is recorded, and does not run.
+  std::atomic<bool> capturing{false};
 
   // Around every call that queues work: the number of that work, and its end, however the call ended.
   uint64_t begin() {
@@ -41,6 +50,16 @@ class Stream {
   bool settled(uint64_t work) const { return work <= settled_; }
   // Some work has failed at some time.
   bool suspicious() const { return !failed_.empty(); }
+  // What was queued since the last wait was recorded instead: it is missing until it is replayed. The number
+  // to give to `note_replay`.
+  uint64_t note_capture();
+  void note_replay(uint64_t recording, uint64_t work);
+  // The work that last did what `work` says: of recorded work, its last replay.
+  uint64_t latest(uint64_t work) const;
+  // Streams that used memory of this stream while a graph owned it.
+  void note_reader(Stream *stream);
+  std::vector<Stream *> take_readers() { return std::exchange(readers_, {}); }
+
   // Why that work may be missing; nullptr where it is not. A copy.
   Failure *failure_of(uint64_t work) const;
 
@@ -60,8 +79,10 @@ class Stream {
   void settle(uint64_t target, const Failure *failure);
 
   // Later work of this stream runs after the present work of another one of the device.
-  bool follows(const Stream *other, uint64_t work) const;
-  void note_follow(const Stream *other, uint64_t work) { followed_[other] = work; }
+  bool follows(Stream *other, uint64_t work) const;
+  // Streams that it follows whose work is not known to be done.
+  std::vector<Stream *> pending() const;
+  void note_follow(Stream *other, uint64_t work) { followed_[other] = work; }
   Failure *follow(const Stream *other);  // Without the host lock.
 
  private:
@@ -69,14 +90,20 @@ class Stream {
     uint64_t after;
     Failure cause;
   };
+  struct Recording {
+    uint64_t after;
+    uint64_t replay;  // the last one; 0: none
+  };
 
   uint64_t sequence_ = 0;
   uint64_t submitted_ = 0;  // while calls are in progress: the last number before the first of them
   uint32_t submitting_ = 0;
   uint64_t settled_ = 0;
   std::timed_mutex waiting_;
-  std::map<uint64_t, Range> failed_;  // by the last number of each range
-  std::unordered_map<const Stream *, uint64_t> followed_;
+  std::map<uint64_t, Range> failed_;        // by the last number of each range
+  std::map<uint64_t, Recording> recorded_;  // likewise
+  std::vector<Stream *> readers_;
+  std::unordered_map<Stream *, uint64_t> followed_;
 };
 
 }  // namespace device_api

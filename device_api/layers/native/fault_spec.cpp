@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "instance.hpp"
+#include "visitor.hpp"
 
 namespace device_api::layers {
 
@@ -12,34 +13,12 @@ constexpr const char *kForm =
     "a fault is written slot:number:action, for example memory.allocate:3:out_of_memory";
 
 // Whether a call can be left out without anybody missing what it should have written.
-struct HasOutput {
+struct HasOutput : Visitor {
   bool found = false;
   template <class T>
   void out(const char *, T *) {
     found = true;
   }
-  template <class... T>
-  void handle(T...) {}
-  template <class... T>
-  void number(T...) {}
-  template <class... T>
-  void pointer(T...) {}
-  template <class... T>
-  void text(T...) {}
-  template <class... T>
-  void bytes(T...) {}
-  template <class... T>
-  void tensor(T...) {}
-  template <class... T>
-  void tensors(T...) {}
-  template <class... T>
-  void attributes(T...) {}
-  template <class... T>
-  void structure(T...) {}
-  template <class... T>
-  void entry(T...) {}
-  template <class... T>
-  void function(T...) {}
 };
 
 template <class Arguments>

@@ -5,6 +5,7 @@
 #include "generated/slots.hpp"
 #include "json.hpp"
 #include "kernels.hpp"
+#include "visitor.hpp"
 
 namespace device_api::layers {
 
@@ -14,7 +15,7 @@ enum class Payload { inline_, hash, none };
 void write_payload(Json *out, const char *key, Payload payload, const void *data, uint64_t size);
 
 // What goes into a call; out parameters are left out.
-class TraceInputs {
+class TraceInputs : public Visitor {
  public:
   TraceInputs(Json *out, Payload payload) : out_(out), payload_(payload) {}
 
@@ -38,9 +39,6 @@ class TraceInputs {
   void structure(const char *name, const da_host *) { out_->null(name); }
   void entry(const char *name, const KernelEntry *entry);
   void entry(const char *name, const PassEntry *entry);
-  void function(const char *) {}
-  template <class T>
-  void out(const char *, T *) {}
 
  private:
   Json *out_;
@@ -48,7 +46,7 @@ class TraceInputs {
 };
 
 // What comes out of a call that succeeded.
-class TraceOutputs {
+class TraceOutputs : public Visitor {
  public:
   TraceOutputs(Json *out, Payload payload) : out_(out), payload_(payload) {}
 
@@ -79,28 +77,6 @@ class TraceOutputs {
   void out(const char *name, const T *list) {  // da_kernel_list, da_pass_list, da_claim_list
     if (list != nullptr) out_->number(name, list->count);
   }
-  template <class... T>
-  void handle(T...) {}
-  template <class... T>
-  void number(T...) {}
-  template <class... T>
-  void pointer(T...) {}
-  template <class... T>
-  void text(T...) {}
-  template <class... T>
-  void bytes(T...) {}
-  template <class... T>
-  void tensor(T...) {}
-  template <class... T>
-  void tensors(T...) {}
-  template <class... T>
-  void attributes(T...) {}
-  template <class... T>
-  void structure(T...) {}
-  template <class... T>
-  void entry(T...) {}
-  template <class... T>
-  void function(T...) {}
 
  private:
   Json *out_;

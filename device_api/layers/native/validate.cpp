@@ -3,6 +3,7 @@
 
 #include "json.hpp"
 #include "scratch.hpp"
+#include "visitor.hpp"
 
 namespace device_api::layers {
 
@@ -58,8 +59,8 @@ constexpr uint64_t least_size(const da_unique_id *) { return DA_UNIQUE_ID_MIN_SI
 
 }  // namespace
 
-// Visits the arguments before the call.
-class Arguments {
+// Visits the arguments before the call. Tensors and attributes are checked with the rules of their interface.
+class Arguments : public Visitor {
  public:
   Arguments(Validate &layer, Call &call) : layer_(layer), call_(call) {}
 
@@ -83,20 +84,12 @@ class Arguments {
   }
   void structure(const char *, const da_host *) {}  // has a rule of its own
   void text(const char *name, const char *value) { needed(name, value); }
-  void function(const char *) {}
-  template <class T>
-  void number(const char *, T) {}
   void pointer(const char *name, const void *value) {
     if (!is_pointer_optional(call_.slot, name)) needed(name, value);
   }
   void bytes(const char *name, const void *value, uint64_t size) {
     if (size != 0) needed(name, value);
   }
-  void tensor(const char *, const da_tensor *) {}  // checked with the rules of their interface
-  void tensors(const char *, const da_tensor *const *, uint32_t) {}
-  void attributes(const char *, const void *, const KernelEntry *) {}
-  template <class T>
-  void entry(const char *, const T *) {}
 
   // Fills an out parameter with a pattern, so that it can be seen whether the call writes it.
   template <class T>
@@ -132,7 +125,7 @@ class Arguments {
 };
 
 // Visits the arguments after the call: out parameters are filled on success, and keep their value otherwise.
-class Outputs {
+class Outputs : public Visitor {
  public:
   Outputs(Validate &layer, Call &call) : layer_(layer), call_(call) {}
 
@@ -161,28 +154,6 @@ class Outputs {
       }
     }
   }
-  template <class... T>
-  void handle(T...) {}
-  template <class... T>
-  void number(T...) {}
-  template <class... T>
-  void pointer(T...) {}
-  template <class... T>
-  void text(T...) {}
-  template <class... T>
-  void bytes(T...) {}
-  template <class... T>
-  void tensor(T...) {}
-  template <class... T>
-  void tensors(T...) {}
-  template <class... T>
-  void attributes(T...) {}
-  template <class... T>
-  void structure(T...) {}
-  template <class... T>
-  void entry(T...) {}
-  template <class... T>
-  void function(T...) {}
 
  private:
   bool null_is_fine() const {
