@@ -80,6 +80,7 @@ def export_capsule(Tensor tensor not None, int32_t device_type, int32_t device_i
     cdef vector[int64_t] numbers
     cdef int i
     settle(tensor)
+    ce.expose(tensor.state.storage.get())
     memset(&told, 0, sizeof(told))
     if layout.elements != 0:
         told.data = <char *> tensor.state.storage.get().handle + tensor.state.start
