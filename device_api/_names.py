@@ -21,9 +21,9 @@ _BY_MODULE = {
     "device_api.ops.kernel_decorator": "PythonKernel kernel",
     "device_api.runtime": (
         "Event Generator Graph Stream copy_into current_stream default_device default_stream device"
-        " device_count device_properties device_types devices empty_cache get_default_device get_device get_random_state"
-        " is_available manual_seed max_memory_allocated max_memory_reserved memory_allocated memory_reserved"
-        " memory_snapshot memory_stats pinned_empty reset_peak_memory_stats"
+        " device_count device_properties device_types devices empty_cache get_default_device get_device"
+        " get_random_state is_available manual_seed max_memory_allocated max_memory_reserved memory_allocated"
+        " memory_reserved memory_snapshot memory_stats pinned_empty reset_peak_memory_stats"
         " set_default_device set_device set_memory_limit set_random_state synchronize"
     ),
     "device_api.tensor.constants": (

@@ -311,6 +311,7 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         Allocator managed
         StoragePool pool
         RandomState random
+        RandomState &random_source()
         cpp_bool deterministic
 
 
