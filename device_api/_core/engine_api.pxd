@@ -311,7 +311,7 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         Allocator managed
         StoragePool pool
         RandomState random
-        RandomState &random_source()
+        void return_random(uint64_t)
         cpp_bool deterministic
 
 

@@ -148,7 +148,7 @@ cdef class Graph:
         """Recorded work runs a program."""
         cdef ce.EngineProgram *engine = program.engine
         if engine.random_total != 0:
-            self.device.engine.random_source().offset -= engine.random_total
+            self.device.engine.return_random(engine.random_total)
             _refuse_captured(self.engine.stream(), f"drawing random numbers, as {program.op or 'a program'} does,")
         if engine.external_count != 0:
             _refuse_captured(self.engine.stream(), f"a Python kernel or fallback, as for {program.op or 'a program'},")

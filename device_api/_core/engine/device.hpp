@@ -122,6 +122,8 @@ class Device {
     }
     return random;
   }
+  // The last draw was not used.
+  void return_random(uint64_t blocks) { random_source().offset -= blocks; }
   bool deterministic = false;
   uint32_t running = 0;  // calls in progress that use memory of tensors; host lock
 
