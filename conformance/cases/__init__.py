@@ -21,12 +21,20 @@ def _hand_written() -> dict[str, Case]:
     from conformance.cases.abi_hosts import host_cases
     from conformance.cases.ops_composed import composed_cases
     from conformance.cases.ops_denied import denied_cases
+    from conformance.cases.ops_properties import property_cases
     from conformance.cases.training_gradients import gradient_cases
     from conformance.cases.training_steps import optimiser_cases
 
     for module in _MODULES:
         importlib.import_module(f"conformance.cases.{module}")
-    generated = (*host_cases(), *composed_cases(), *denied_cases(), *gradient_cases(), *optimiser_cases())
+    generated = (
+        *host_cases(),
+        *composed_cases(),
+        *denied_cases(),
+        *property_cases(),
+        *gradient_cases(),
+        *optimiser_cases(),
+    )
     return {case.name: case for case in (*registered(), *generated)}
 
 

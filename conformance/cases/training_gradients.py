@@ -16,9 +16,10 @@ import numpy as np
 import device_api.dtypes as dtypes
 from conformance.case import Case, Failure, Measure, NotSupported
 from conformance.differences import curvature, slope
+from conformance.factors import FACTORED, any_factors, factored_samples, factors
 from conformance.framework import device_of, holds, on_device_only, precise_dtype, run_op, to_device
-from conformance.oracle import has_oracle, values_of
-from conformance.samples import Draw, Sample, has_samples, samples
+from conformance.oracle import WITHOUT_ORACLE, values_of
+from conformance.samples import Draw, Sample, samples
 from conformance.target import Target
 from device_api.autograd import grad
 from device_api.errors import GradientError
@@ -67,6 +68,8 @@ class Problem:
             and (spec.name, names[i]) not in _STEPS
         ]
         self.point = [_extended(sample.inputs[i]) for i in self.places]
+        # Which of several right answers is meant: the device's own, as soon as it has given one.
+        self.branch: Sequence[Array] = _any_branch(spec, sample)
         outputs = self._outputs(self.point)
         # Several results: only those that a rule can have to do with, the floating ones.
         self.cotangents = [
@@ -83,6 +86,8 @@ class Problem:
         return "float64" if own.dtype.name in ("float64", "complex128") else "float32"
 
     def _outputs(self, moved: Sequence[Array]) -> list[Array]:
+        if self.spec.name in FACTORED:
+            return factors(self.spec.name, moved[0], self.branch)
         dtype = self.sample.dtype
         if dtype is not None and dtype.kind in "fc":
             dtype = np.dtype(np.longdouble if dtype.kind == "f" else np.clongdouble)
@@ -113,6 +118,14 @@ class Problem:
         return drawn
 
 
+def _any_branch(spec: OpSpec, sample: Sample) -> Sequence[Array]:
+    if spec.name not in FACTORED:
+        return ()
+    (x,) = sample.inputs
+    assert x is not None
+    return any_factors(spec.name, x)
+
+
 def _extended(x: Any) -> Any:
     if x is None or x.dtype.kind not in "fc":
         return x
@@ -130,16 +143,19 @@ def _away_from_zero(rng: np.random.Generator, like: Array) -> Array:
 
 # Operands that are numbers of one kind or another, and not to be moved.
 _STEPS = {("hinge_embedding_loss", "target")}
-_SYMMETRIC = {"cholesky", "eigvalsh"}
+_SYMMETRIC = {"cholesky", "eigvalsh", "eigh"}
 # Ops whose further results have no gradient: running averages, positions.
 _FIRST_ONLY = {"batch_norm_training"}
 
 
 def _problems(spec: OpSpec, target: Target, rng: np.random.Generator) -> Iterator[Problem]:
-    if not (has_samples(spec.name) and has_oracle(spec.name)):
-        raise NotSupported("its derivatives are judged with those of ops that have one right answer")
+    if spec.name in WITHOUT_ORACLE and spec.name not in FACTORED:
+        raise NotSupported(WITHOUT_ORACLE[spec.name])
     for dtype in _dtypes(spec, target):
-        for sample in samples(spec.name, Draw(rng, dtype, moderate=True)):
+        draw = Draw(rng, dtype, moderate=True)
+        for sample in (
+            factored_samples(spec.name, draw) if spec.name in FACTORED else samples(spec.name, draw)
+        ):
             problem = Problem(spec, sample, rng)
             if problem.places and all(np.isfinite(x).all() for x in problem.point):
                 yield problem
@@ -150,6 +166,8 @@ def _dtypes(spec: OpSpec, target: Target) -> list[np.dtype[Any]]:
     real = precise_dtype(target)
     complex_ = np.dtype(np.complex128 if real == np.float64 else np.complex64)
     allowed = spec.allowed(spec.types[0][0])
+    if spec.name in FACTORED:
+        return [real]  # the phases of complex factors are free, and not just their signs
     return [d for d in (real, complex_) if dtypes.code(d) in allowed and holds(target, d.name)]
 
 
@@ -162,6 +180,8 @@ def _device_gradients(target: Target, problem: Problem, twice: Sequence[Array] |
     ]
     wanted = [x for i in problem.places if (x := tensors[i]) is not None]
     outputs = run_op(problem.spec, tensors, sample, device)
+    if problem.spec.name in FACTORED:
+        problem.branch = [x.numpy() for x in outputs]
     chosen = [
         (o, c) for o, c in zip(outputs, problem.cotangents, strict=True) if c is not None and o.requires_grad
     ]

@@ -61,8 +61,8 @@ _FAMILIES = (
     "convolution", "pooling", "attention", "arrangement", "indexing", "algebra", "optimiser", "transforms",
 )  # fmt: skip
 
-_SEVERAL = "several answers are right: the training level judges what they must satisfy"
-_DRAWN = "its numbers come from the device's generator, whose bits the runtime level judges"
+_SEVERAL = "several answers are right: the properties cases judge what they must satisfy"
+_DRAWN = "its result comes from the device's generator: the properties cases judge it for given seeds"
 # Ops without an oracle, and why. An op in neither place is a fault of the suite, which a test finds.
 WITHOUT_ORACLE = {
     **dict.fromkeys(("qr", "eigh", "svd", "eig", "eigvals"), _SEVERAL),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import device_api.dtypes as dtypes
 from conformance import run
 from conformance.case import Status
-from conformance.cases import all_cases, case_by_name
+from conformance.cases import all_cases, case_by_name, ops_properties
 from conformance.hosts import Host, hosts
 from conformance.oracle import has_oracle
 from conformance.runner.worker import execute
@@ -73,3 +74,29 @@ def test_every_unary_op_is_tried_on_all_codes_of_both_small_float_types() -> Non
                 assert f"ops.{claim.op}.{name}.all_codes" in names
                 tried += 1
     assert tried > 60
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        (
+            "ops.qr.float64.properties",
+            lambda made: [made[0], made[1] + np.eye(made[1].shape[-1])[: made[1].shape[-2]]],
+        ),
+        ("ops.svd.float32.properties", lambda made: [made[0] * 1.01, *made[1:]]),
+        ("ops.eigh.float64.properties", lambda made: [made[0][..., ::-1], made[1]]),
+        ("ops.uniform.float32.properties", lambda made: [np.roll(made[0], 1)]),
+        ("ops.randint.int64.properties", lambda made: [made[0] + 1]),
+        ("ops.multinomial.float32.properties", lambda made: [np.zeros_like(made[0])]),
+    ],
+)
+def test_wrong_factors_and_draws_fail(
+    name: str, spoil: Callable[[list[Any]], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Target("cpu")
+    case = case_by_name(target, name)
+    assert case is not None
+    assert execute(case, target, 0)[0].status is Status.PASS
+    right = ops_properties._call
+    monkeypatch.setattr(ops_properties, "_call", lambda *a, **k: spoil(right(*a, **k)))
+    assert execute(case, target, 0)[0].status is Status.FAIL
