@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from conformance.case import BAD, Result
+from conformance.report.terminal import printable
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def make_progress(
             bar.update(task, advance=1, bad=bad)
             if result.status in BAD:
                 bar.console.print(
-                    f"{result.status} {result.name}: {result.message}", markup=False, style="red"
+                    printable(f"{result.status} {result.name}: {result.message}"), markup=False, style="red"
                 )
 
         yield advance

@@ -15,25 +15,31 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
+def printable(text: str) -> str:
+    """The text without what would move a terminal's cursor or change its colours: plugins print anything."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+
+
 def print_outcome(outcome: Outcome, console: Console | None = None) -> None:
     """Prints counts per level and status, the first failures with their commands, and problems of the run."""
     console = console or Console(soft_wrap=True)
     if outcome.message:
-        console.print(outcome.message, style="red", markup=False)
+        console.print(printable(outcome.message), style="red", markup=False)
     if not outcome.report:
         return
     console.print(_counts(outcome))
     bad = [result for result in outcome.results if result.status in BAD]
     for result in bad[:SHOWN]:
         console.print(f"{result.status} {result.name}", style="red", markup=False)
-        console.print(f"  {result.message}", markup=False, highlight=False)
+        console.print(f"  {printable(result.message)}", markup=False, highlight=False)
         if result.shrunk:
-            console.print(f"  smallest input: {result.shrunk['description']}", markup=False, highlight=False)
+            smallest = printable(result.shrunk["description"])
+            console.print(f"  smallest input: {smallest}", markup=False, highlight=False)
         console.print(f"  {result.repro}", markup=False, highlight=False)
     if len(bad) > SHOWN:
         console.print(f"and {len(bad) - SHOWN} more, all in the report", style="red")
     for problem in outcome.problems:
-        console.print(f"problem of the run: {problem}", style="red", markup=False)
+        console.print(f"problem of the run: {printable(problem)}", style="red", markup=False)
     verdict = "good" if outcome.exit_code == 0 else "failed"
     summary = outcome.summary
     console.print(

@@ -11,7 +11,10 @@ import faulthandler
 import json
 import os
 import resource
+import shutil
+import signal
 import sys
+import tempfile
 import time
 import traceback
 from math import isfinite
@@ -31,6 +34,8 @@ from conformance.case import (
 )
 from conformance.cases import case_by_name, entries
 from conformance.target import Target, Unavailable
+
+MOST_FILE_BYTES = 4 << 30
 
 
 def execute(case: Case, target: Target, seed: int) -> tuple[Result, Failure | None]:
@@ -159,8 +164,18 @@ class Server:
         return None if self._failure is None else shrink(self._target, self._failure)
 
 
+def _limit_files() -> None:
+    """A plugin that writes a log without end loses its process to SIGXFSZ, not the machine its disk."""
+    most = min(MOST_FILE_BYTES, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most if hard < 0 else min(most, hard), hard))
+    # Python ignores the signal; a write would then fail, and a careless plugin go on.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit_files()
     faulthandler.enable()
     spec, requests, answers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     Server(spec, requests, answers).serve()

@@ -69,7 +69,7 @@ class DeviceCalls(Calls):
         end.record(self.stream)
         self.wait()
         taken = time.perf_counter() - began
-        self.seen.append(begin.elapsed_time(end) / number)
+        self.seen.append(begin.elapsed_time(end) / 1e3 / number)
         return taken
 
 

@@ -20,11 +20,17 @@ from device_api.ops._table import OPS
 ROOT = Path(__file__).parents[2]
 
 
-def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+SIMULATED = ROOT / "plugins" / "simulated"
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+}
+
+
+def bench(*arguments: str, environment: dict[str, str] = ENVIRONMENT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-P", "-m", "device_api.cli", "bench", *arguments],
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -95,6 +101,33 @@ def test_a_row_has_times_rates_and_ratios() -> None:
         assert isinstance(row, dict)
         assert {"latency", "latency_mad", "seconds", "seconds_mad", "flops_per_second"} <= set(row)
         assert set(row["ratio"]) == {"numpy"}
+
+
+@pytest.mark.skipif(not any(SIMULATED.glob("*.so")), reason="the simulated accelerator is not built in place")
+def test_a_device_that_works_beside_the_host_is_timed_by_its_own_events_too() -> None:
+    environment = {**ENVIRONMENT, "DEVICE_API_PLUGIN_PATH": str(SIMULATED)}
+    done = bench("sim", "--op", "exp", "--quick", "--json", environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert all(row["device_seconds"] > 0 for row in json.loads(done.stdout)["rows"])
+
+
+def test_events_count_milliseconds_of_all_calls_and_a_row_seconds_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Event:
+        def __init__(self, timing: bool) -> None:
+            assert timing
+
+        def record(self, stream: object) -> None:
+            pass
+
+        def elapsed_time(self, end: Event) -> float:
+            return 4.0
+
+    monkeypatch.setattr(measure._core, "Event", Event)
+    calls = measure.DeviceCalls(lambda: None, lambda: None)
+    calls.timeit(2)
+    assert calls.seen == [0.002]
 
 
 class _FakeTimer:
