@@ -83,6 +83,19 @@ def test_subnormal_results_read_as_zero_are_counted_apart() -> None:
     assert one(0.0, 1e-30).flushed == 0
 
 
+@pytest.mark.parametrize(
+    ("actual", "expected", "flushed"),
+    [(1j, 0, 0), (0, 1e-40, 1), (1j, 1e-40 + 1j, 0), (2j, 1e-40 + 1j, 0), (0, 1e-30, 0), (0, 1e-40 + 1j, 0)],
+)
+def test_of_a_complex_result_only_zeros_in_the_place_of_subnormals_are_flushed(
+    actual: complex, expected: complex, flushed: int
+) -> None:
+    # Whatever stood where zero belongs was once taken for a flushed subnormal, which is no failure.
+    wrong = compare(np.array([actual], np.complex64), np.array([expected], np.complex128), Rule(4))
+    assert wrong.flushed == flushed
+    assert wrong.good == (actual == 1j and expected != 0)
+
+
 def test_a_scale_replaces_the_result_as_the_measure() -> None:
     expected, actual = np.array([0.0]), np.array([1e-7], np.float32)
     assert not compare(actual, expected, Rule(4)).good
