@@ -14,7 +14,8 @@
 
 namespace reference_cpu {
 
-// Integer powers by multiplication, which keeps exact results exact; 0 to a positive power is 0.
+// Integer powers by multiplication, which keeps exact results exact, in a wider type, because the error grows
+// with the power; 0 to a positive power is 0.
 template <class T>
 std::complex<T> complex_power(std::complex<T> a, std::complex<T> b) {
   if (b.real() == 0 && b.imag() == 0) return {T(1), T(0)};
@@ -25,7 +26,8 @@ std::complex<T> complex_power(std::complex<T> a, std::complex<T> b) {
   }
   if (b.imag() == 0 && b.real() == std::trunc(b.real()) && std::fabs(b.real()) <= 64) {
     int rest = static_cast<int>(std::fabs(b.real()));
-    std::complex<T> factor = a, made(T(1), T(0));
+    using Wider = std::complex<std::conditional_t<std::is_same_v<T, float>, double, long double>>;
+    Wider factor = Wider(a), made(1, 0);
     for (bool first = true; rest != 0; rest >>= 1) {
       if ((rest & 1) != 0) {
         made = first ? factor : made * factor;
@@ -33,7 +35,7 @@ std::complex<T> complex_power(std::complex<T> a, std::complex<T> b) {
       }
       if (rest > 1) factor = factor * factor;
     }
-    return b.real() < 0 ? std::complex<T>(T(1), T(0)) / made : made;
+    return std::complex<T>(b.real() < 0 ? Wider(1, 0) / made : made);
   }
   // In double the logarithm of a float's power is exact enough for the float.
   const std::complex<double> made = std::exp(std::complex<double>(b) * std::log(std::complex<double>(a)));
