@@ -30,6 +30,8 @@ SHAPES: tuple[Shape, ...] = (
 )  # fmt: skip
 SIZES = (*range(1, 20), 31, 32, 33, 63, 64, 65, 127, 129, 257, 1025)
 LARGE = 65_537
+# Large strided launches cost the oracle more than the kernel: one dtype of each width will do.
+_LARGE_DTYPES = {"bool", "float16", "float32", "complex64"}
 
 
 def operands(kernel: Kernel, rng: np.random.Generator, shape: Shape) -> list[Operand]:
@@ -64,8 +66,12 @@ def sizes(check: Check, rng: np.random.Generator) -> None:
 
 def values(check: Check, rng: np.random.Generator) -> None:
     """Many random elements: accuracy, and sizes at which kernels use several threads."""
-    slow = check.kernel.spec.name in ("erf", "erfc") and check.kernel.dtype == np.float64
-    check.run(check.kernel.trial(*operands(check.kernel, rng, (2000 if slow else LARGE,))))
+    check.run(check.kernel.trial(*operands(check.kernel, rng, (2000 if _is_slow(check.kernel) else LARGE,))))
+
+
+def _is_slow(kernel: Kernel) -> bool:
+    """Whether the oracle takes long for an element."""
+    return kernel.spec.name in ("erf", "erfc") and kernel.dtype == np.float64
 
 
 def special(check: Check, rng: np.random.Generator) -> None:
@@ -85,7 +91,17 @@ def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequenc
         return [(spread(special_set),)]
     if kernel.dtype.kind == "c":
         special_set = special_set[rng.permutation(special_set.size)[:24]]
-    return [pairs(special_set)]
+    arrays = [pairs(special_set)]
+    if kernel.spec.name == "pow" and kernel.dtype.kind == "c":
+        arrays.append(_integer_powers(kernel, rng))
+    return arrays
+
+
+def _integer_powers(kernel: Kernel, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Complex numbers near the unit circle to powers that kernels make by multiplication."""
+    exponents = np.array([*range(-9, 17), 2.5, -0.5])
+    angles, sizes = rng.uniform(-np.pi, np.pi, exponents.size), rng.uniform(0.9, 1.1, exponents.size)
+    return (sizes * np.exp(1j * angles)).astype(kernel.dtype), exponents.astype(kernel.dtype)
 
 
 def layouts(check: Check, rng: np.random.Generator) -> None:
@@ -132,6 +148,25 @@ def broadcast_right(check: Check, rng: np.random.Generator) -> None:
 def broadcast_both(check: Check, rng: np.random.Generator) -> None:
     """All inputs repeated along the same axes, by stride 0."""
     _broadcast(check, rng, range(len(check.kernel.spec.inputs)))
+
+
+def large_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Strided operands and outputs at sizes that kernels cut into tiles and share out among threads."""
+    kernel = check.kernel
+    strided = (kernel.claim.flags & STRIDED_OUTPUTS) == STRIDED_OUTPUTS
+    for shape, layout, output in (
+        ((181, 367), "transposed", "contiguous"),
+        ((3, 151, 149), "rotated", "stepped"),
+        ((61, 1, 2, 541), "mixed", "negative"),
+    ):
+        inputs = [Operand(o.values, layout) for o in operands(kernel, rng, shape)]
+        check.run(kernel.trial(*inputs, output_layout=output if strided else "contiguous"))
+    for axes in ((0,), (1,), (0, 1)):
+        inputs = operands(kernel, rng, (257, 259))
+        stored = tuple(1 if axis in axes else 257 + 2 * axis for axis in range(2))
+        small = random_values(rng, kernel.spec.name, kernel.input_dtype(len(inputs) - 1), stored)
+        inputs[-1] = Operand(np.broadcast_to(small, (257, 259)), broadcast=axes)
+        check.run(kernel.trial(*inputs))
 
 
 def output_layouts(check: Check, rng: np.random.Generator) -> None:
@@ -213,7 +248,9 @@ def groups(kernel: Kernel) -> list[Group]:
         chosen.append(group("broadcast_right", broadcast_right, STRIDED_INPUTS))
         chosen.append(group("broadcast_both", broadcast_both, STRIDED_INPUTS, quick=False))
         chosen.append(group("same_input", same_input, quick=False))
-    elif kernel.dtype.name in ("float16", "bfloat16"):
+    if kernel.dtype.name in _LARGE_DTYPES and not _is_slow(kernel):
+        chosen.append(group("large_layouts", large_layouts, STRIDED_INPUTS, quick=False))
+    if inputs == 1 and kernel.dtype.name in ("float16", "bfloat16"):
         chosen.append(group("all_codes", all_codes, quick=False))
     return chosen
 

@@ -106,6 +106,28 @@ def layouts(check: Check, rng: np.random.Generator) -> None:
     check.run(check.kernel.trial(repeated, Operand(x2)))
 
 
+def large_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Operands of every layout at sizes where kernels pack, block, or hand over to a library; single rows and
+    columns of them; and few large products beside many small ones."""
+    for layout in STRIDED:
+        for pair in ((layout, "contiguous"), ("contiguous", layout)):
+            check.run(_trial(check, rng, (), (29, 31, 27), pair))
+        for mkn in ((1, 130, 110), (110, 130, 1), (130, 1, 110)):
+            check.run(_trial(check, rng, (), mkn, (layout, layout)))
+    for layouts in (DENSE, ("transposed", "transposed")):
+        check.run(_trial(check, rng, (), (83, 40, 131), layouts))
+        # The oracle of 64-bit floats is slow.
+        if check.kernel.dtype.name not in ("float64", "complex128"):
+            check.run(_trial(check, rng, (2,), (150, 150, 141), layouts))
+            check.run(_trial(check, rng, (300,), (23, 22, 24), layouts))
+
+
+def large_output_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Large products into outputs of every layout."""
+    for layout in STRIDED:
+        check.run(_trial(check, rng, (2,), (35, 31, 37), DENSE, output_layout=layout))
+
+
 def output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Outputs of every layout; nothing between their elements may be written."""
     for layout in STRIDED:
@@ -133,6 +155,8 @@ def groups(kernel: Kernel) -> list[Group]:
         group("special", special),
         group("prepared", prepared, quick=False),
         group("layouts", layouts, STRIDED_INPUTS),
+        group("large_layouts", large_layouts, STRIDED_INPUTS, quick=kernel.dtype.name == "float32"),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
+        group("large_output_layouts", large_output_layouts, STRIDED_OUTPUTS, quick=False),
         group("repeats", repeats, DETERMINISTIC, quick=False),
     ]

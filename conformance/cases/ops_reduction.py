@@ -141,6 +141,30 @@ def layouts(check: Check, rng: np.random.Generator) -> None:
         _run(check, Operand(np.broadcast_to(small, shape), broadcast=axes))
 
 
+def _large_shapes(kernel: Kernel) -> tuple[Shape, ...]:
+    """Many rows, rows of columns that lie side by side, and pieces of long rows, each just beyond the sizes
+    from which kernels use several threads. A sort does with less, and its oracle takes longer."""
+    if kernel.spec.name == "argsort_last":
+        return ((331, 29), (2, 211, 30))
+    return (
+        ((2503, 29), (3, 301, 80))
+        if kernel.spec.name in PRODUCTS
+        else ((2503, 29), (3, 301, 80), (2, 66_003))
+    )
+
+
+def many_rows(check: Check, rng: np.random.Generator) -> None:
+    """Sizes at which kernels share rows out among threads."""
+    for shape in _large_shapes(check.kernel):
+        _run(check, Operand(_draw(check, rng, shape)))
+
+
+def large_layouts(check: Check, rng: np.random.Generator) -> None:
+    """The same sizes transposed and stepped."""
+    for shape, layout in itertools.product(_large_shapes(check.kernel), ("transposed", "mixed")):
+        _run(check, Operand(_draw(check, rng, shape), layout))
+
+
 def output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Outputs of every layout; nothing between their elements may be written."""
     for layout in STRIDED:
@@ -169,6 +193,8 @@ def groups(kernel: Kernel) -> list[Group]:
         group("special", special),
         group("prepared", prepared, quick=False),
         group("layouts", layouts, STRIDED_INPUTS),
+        group("many_rows", many_rows, quick=kernel.dtype.name == "float32"),
+        group("large_layouts", large_layouts, STRIDED_INPUTS, quick=False),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("repeats", repeats, DETERMINISTIC, quick=False),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,18 @@ def output_layouts(check: Check, rng: np.random.Generator) -> None:
         _run(check, rng, (5, 4, 6), output_layout=layout)
 
 
+def both_layouts(check: Check, rng: np.random.Generator) -> None:
+    """Strided inputs and strided outputs at once, in different orders."""
+    for left, right in itertools.product(STRIDED, repeat=2):
+        _run(check, rng, (5, 4, 6), left, output_layout=right)
+
+
+def large(check: Check, rng: np.random.Generator) -> None:
+    """Sizes at which kernels use several threads: many short rows, few long ones."""
+    for size in ((300, 30, 2500), (6, 17_011, 5)):
+        _run(check, rng, size)
+
+
 def in_place(check: Check, rng: np.random.Generator) -> None:
     """The output in the memory of x: only the rows that change are written."""
     for size in SIZES:
@@ -201,6 +214,8 @@ def groups(kernel: Kernel) -> list[Group]:
         group("prepared", prepared, quick=False),
         group("layouts", layouts, STRIDED_INPUTS),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
+        group("both_layouts", both_layouts, STRIDED_INPUTS | STRIDED_OUTPUTS, quick=False),
+        group("large", large, quick=kernel.dtype.name == "float32"),
         group("repeats", repeats, DETERMINISTIC, quick=False),
     ]
     if kernel.spec.name == "scatter_rows":
