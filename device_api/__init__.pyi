@@ -47,6 +47,9 @@ from device_api.interop.dlpack import from_dlpack as from_dlpack
 from device_api.loading import PluginRecord as PluginRecord
 from device_api.loading import plugin_records as plugin_records
 from device_api.loading import register_plugin as register_plugin
+from device_api.ops.custom import CustomOp as CustomOp
+from device_api.ops.custom import TensorInfo as TensorInfo
+from device_api.ops.custom import custom_op as custom_op
 from device_api.ops.fallback import FallbackEntry as FallbackEntry
 from device_api.ops.fallback import FallbackWarning as FallbackWarning
 from device_api.ops.fallback import denied_ops as denied_ops

@@ -25,8 +25,10 @@ import numpy.typing as npt
 from device_api import _core, dtypes
 from device_api.amp.support import supported
 from device_api.errors import AttributeValueError, DTypeError, UnsupportedOp
-from device_api.ops._table import BY_NAME, OPS
+from device_api.ops._table import BY_NAME
 from device_api.ops.fallback import fallback
+from device_api.ops.op_registry import all_specs, spec_of
+from device_api.opset.spec import OpSpec
 from device_api.runtime.devices import DeviceLike, resolve
 
 Level = Literal["O1", "O2"]
@@ -46,11 +48,17 @@ class _Region:
             "promote": code if level == "O2" else 0,
             "neutral": 0,
         }
-        # A comparison gives no float: in fewer bits it would only answer another question.
-        self.targets = [
-            classes[spec.amp] if any(each.type != "bool" for each in spec.outputs) else 0 for spec in OPS
-        ]
+        self.classes = classes
+        self.targets = [self._target(spec) for spec in all_specs()]
         self.tried = _tried_ops.setdefault((device, code), {})
+
+    def target(self, op: int) -> int:
+        """The dtype code for an op by its number, a custom op newer than the block included."""
+        return self.targets[op] if op < len(self.targets) else self._target(spec_of(op))
+
+    def _target(self, spec: OpSpec) -> int:
+        """A comparison gives no float: in fewer bits it would only answer another question."""
+        return self.classes[spec.amp] if any(each.type != "bool" for each in spec.outputs) else 0
 
 
 # For each device and 16-bit dtype, the ops that were tried and whether the device ran them by itself.
@@ -141,7 +149,7 @@ def operands(
     region = None if place is None else _thread.regions.get(place)
     if region is None:
         return inputs
-    target = region.targets[op]
+    target = region.target(op)
     if target == 0:
         return inputs
     changed = tuple(_cast(each, target) for each in inputs)

@@ -16,7 +16,7 @@ import numpy as np
 from device_api import _core, dtypes
 from device_api.errors import GradientError
 from device_api.ops._rules import GRADIENT_NEEDS
-from device_api.ops._table import OPS
+from device_api.ops.op_registry import spec_of
 from device_api.opset.spec import OpSpec
 
 _DIFFERENTIABLE = dtypes.FLOATING | dtypes.COMPLEX
@@ -105,7 +105,7 @@ def record(
 
     An output that is an input itself (a conversion to the dtype it has) keeps the history it has.
     """
-    spec = OPS[op]
+    spec = spec_of(op)
     held = {id(each) for each in inputs}
     fresh = [
         place
@@ -139,7 +139,7 @@ def record(
 @cache
 def _needed(op: int, differentiated: frozenset[str]) -> frozenset[str]:
     """The operands whose values the rules for these inputs need."""
-    spec = OPS[op]
+    spec = spec_of(op)
     rules = (GRADIENT_NEEDS.get((spec.name, name), ()) for name in differentiated)
     return frozenset(name for names in rules for name in names)
 

@@ -14,6 +14,7 @@ from device_api.ops import _functions as F
 from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS
 from device_api.ops.attributes import scalar_bytes
 from device_api.ops.binding import bind_attributes
+from device_api.ops.op_registry import JOINT_GRADIENTS
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import TensorSpec
 
@@ -37,6 +38,11 @@ def input_gradients(
     attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}
     g: Any = gradients[0] if len(spec.outputs) == 1 else tuple(gradients)
     done: set[str] = set()
+    joint = JOINT_GRADIENTS.get(spec.name)
+    if joint is not None:
+        operands = _operands(node, node.input_name(places[0]), with_history)
+        yield from _distributed(node, joint(g, *operands, *outputs, **attributes), places)
+        return
     for place in places:
         name = node.input_name(place)
         if name in done:
@@ -62,6 +68,18 @@ def input_gradients(
             # None: the input has no influence on the result, only its shape or dtype had.
             if edge is not None and value is not None:
                 yield target, _fitted(value, edge)
+
+
+def _distributed(node: Node, made: tuple[Any, ...], places: list[int]) -> Iterator[tuple[int, _core.Tensor]]:
+    """What a rule for all inputs gave, input by input; a list input has a list of gradients."""
+    spec = node.spec
+    fixed = sum(not each.variadic for each in spec.inputs)
+    flat = [*made[:fixed], *(made[fixed] or () if fixed < len(spec.inputs) else ())]
+    for place in places:
+        edge = node.edges[place]
+        value = flat[place] if place < len(flat) else None
+        if edge is not None and value is not None:
+            yield place, _fitted(value, edge)
 
 
 def _operands(node: Node, name: str, with_history: bool) -> list[Any]:

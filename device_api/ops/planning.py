@@ -13,10 +13,10 @@ from typing import Any
 
 from device_api import _core, dtypes
 from device_api.errors import DeviceMismatch, DTypeError, ShapeError
-from device_api.ops._table import OPS
 from device_api.ops.assembly import Aliases, KernelsDeclined, assemble, drop_dead, redirect
 from device_api.ops.binding import bind_attributes
 from device_api.ops.builder import Builder, Operand
+from device_api.ops.op_registry import spec_of
 from device_api.ops.symbols import Ref, RunTimeScalar, Storage
 from device_api.ops.views import Layout
 from device_api.opset.spec import OpSpec
@@ -35,7 +35,7 @@ def plan(
     declined: frozenset[int] = frozenset()
     while True:
         try:
-            return _planned(OPS[op], device, inputs, attributes, out, declined)
+            return _planned(spec_of(op), device, inputs, attributes, out, declined)
         except KernelsDeclined as answer:
             if answer.kernels <= declined:
                 raise answer.error from None

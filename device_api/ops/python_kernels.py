@@ -75,6 +75,14 @@ def unregister(entry: Entry) -> None:
     _core.clear_plans()
 
 
+def forget(op: str) -> None:
+    """Forgets all kernels of an op, on every device type."""
+    with _lock:
+        for place in [place for place in _entries if place[0] == op]:
+            del _entries[place]
+    _core.clear_plans()
+
+
 def provide(device_type: str, package: str) -> None:
     """Names the package that holds a device type's kernels: its `KERNELS` says which module of it has the
     function of an op, under the op's name. Nothing is imported yet."""

@@ -17,6 +17,7 @@ GUIDES = (
     "docs/vendors/conformance.md",
     "docs/users/quickstart.md",
     "docs/users/streams.md",
+    "docs/users/custom-ops.md",
     "docs/users/mixed-precision.md",
 )
 # Files that a guide shows; they are not run.
