@@ -58,6 +58,7 @@ def merge(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "selection": {**first["selection"], "shard": None},
         "started_at": min(report["started_at"] for report in reports),
         "seconds": round(sum(report["seconds"] for report in reports), 3),
+        "worker_peak_bytes": max(report.get("worker_peak_bytes", 0) for report in reports),
         "shards": len(reports),
     }
     known = first["cases"]["known"]

@@ -115,7 +115,7 @@ def _result(name: str, status: Status, max_ulp: float) -> Result:
     result = Result(name, name.partition(".")[0], status, seconds=0.5)
     if status is not Status.PASS:
         result.message = f"<why> {name}"
-    elif name.startswith("ops."):
+    elif name.startswith("ops.") and name.count(".") > 1:
         op, dtype = name.split(".")[1:3]
         result.measure = {
             "op": op,
