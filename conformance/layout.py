@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 GUARD = 256
-OUTPUT_POISON = 0xA5
+# As a number of any type it is neither NaN nor so small that adding to it would go unnoticed.
+OUTPUT_POISON = 0x5A
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,12 @@ class Placed:
         data = self.storage if storage is None else storage
         strides = tuple(s * self.dtype.itemsize for s in self.placement.strides)
         return np.ndarray(self.shape, self.dtype, data, self.byte_offset, strides)
+
+    def copy(self) -> Placed:
+        """The same placement with bytes of its own."""
+        other = Placed(self.dtype, self.shape, self.placement, self.fill)
+        other.storage[...] = self.storage
+        return other
 
     def untouched(self, storage: npt.NDArray[np.uint8]) -> str:
         """What is wrong with the bytes around and between the elements: "" when they are as they were."""

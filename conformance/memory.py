@@ -41,13 +41,17 @@ class DeviceBytes:
         copy.destination, copy.destination_offset, copy.source = self.handle, offset, source
         self._run(copy, "host to device")
 
-    def read(self, size: int | None = None, offset: int = 0) -> Bytes:
-        """Device to host."""
+    def read(self, size: int | None = None, offset: int = 0, stream: Any = None) -> Bytes:
+        """Device to host; on a stream, which is then waited for, else after all work of the device."""
         data = np.empty(self.size if size is None else size, np.uint8)
         copy = _copy(self.target, constants.DA_COPY_DEVICE_TO_HOST, data.nbytes)
         copy.destination = self.target.ffi.from_buffer(data, require_writable=True)
         copy.source, copy.source_offset = self.handle, offset
-        self._run(copy, "device to host")
+        self._run(copy, "device to host", stream)
+        if stream is not None:
+            self.target.expect(
+                self.target.streams.synchronize(self.target.device, stream), "stream.synchronize"
+            )
         return data
 
     def copy_from(self, source: DeviceBytes, size: int, offset: int = 0, source_offset: int = 0) -> None:
@@ -57,10 +61,10 @@ class DeviceBytes:
         copy.source, copy.source_offset = source.handle, source_offset
         self._run(copy, "device to device")
 
-    def _run(self, copy: Any, what: str) -> None:
+    def _run(self, copy: Any, what: str, stream: Any = None) -> None:
         target = self.target
         target.expect(
-            target.memory.copy(target.device, target.ffi.NULL, copy),
+            target.memory.copy(target.device, target.ffi.NULL if stream is None else stream, copy),
             f"memory.copy of {copy.bytes} bytes {what}",
         )
 

@@ -20,8 +20,8 @@ import device_api.dtypes as dtypes
 from conformance import compare
 from conformance.attributes import AttributeBlock
 from conformance.case import Failure
-from conformance.layout import Placed, placed_input, placed_output
-from conformance.memory import DeviceBytes
+from conformance.layout import GUARD, OUTPUT_POISON, Placed, placed_input, placed_output
+from conformance.memory import Bytes, DeviceBytes
 from conformance.oracle import Expected, expected
 from conformance.target import CallFailed, Claim, Target
 from device_api.abi import constants
@@ -77,8 +77,9 @@ class Operand:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What is launched. `in_place` is the input whose memory output 0 takes. `launches` is how often one
-    prepared state runs. `dtype` and `shape` are used where the inputs do not tell (a cast, a creation).
-    `past_denial` launches what `supports` turns down, as no host would."""
+    prepared state runs; all but the last run on other values in other memory, as a plan of the host does.
+    `dtype` and `shape` are of the output, where the inputs do not tell (a cast, a creation). `past_denial`
+    launches what `supports` turns down, as no host would."""
 
     spec: OpSpec
     claim: Claim
@@ -135,6 +136,11 @@ class Launch:
         self.target, self.trial, self.ffi = target, trial, target.ffi
         self._kept: list[Any] = []
         self._stack = stack
+        self._scratch_blocks: list[DeviceBytes] = []
+        self._deny_scratch = self._denied = False
+        # What the host's own errors are to a plugin: pointers that it may only hand back.
+        self._kept.append(self.ffi.new("char[64]"))
+        self._host_error = self.ffi.cast("da_error *", self._kept[-1])
         # One operand object given twice is one tensor: both inputs get the same memory.
         placed = {id(operand): operand.placed() for operand in trial.inputs if operand is not None}
         self.inputs = [None if operand is None else placed[id(operand)] for operand in trial.inputs]
@@ -144,6 +150,8 @@ class Launch:
             self.outputs.append(source or placed_output(want.dtype, want.values.shape, trial.output_layout))
         everything = {id(each): each for each in (*self.inputs, *self.outputs) if each is not None}
         self._memories = {key: self._memory(each) for key, each in everything.items()}
+        self._decoys: dict[int, DeviceBytes] = {}
+        self._stored: dict[int, Bytes] = {}
         self.input_array = self._tensors(self.inputs, with_data=True)
         self.output_array = self._tensors(self.outputs, with_data=True)
         dtype = trial.dtype or next((p.dtype for p in self.inputs if p is not None), np.dtype(np.float32))
@@ -151,7 +159,7 @@ class Launch:
         self.context = self._context()
 
     def memory_of(self, placed: Placed) -> DeviceBytes:
-        return self._memories[id(placed)]
+        return self._memories.get(id(placed)) or self._decoys[id(placed)]
 
     def _memory(self, placed: Placed) -> DeviceBytes:
         memory = DeviceBytes(self.target, placed.storage.size)
@@ -209,9 +217,19 @@ class Launch:
         return out[0]
 
     def _scratch(self, host_context: Any, size: int, out_handle: Any, out_offset: Any) -> Any:
-        memory = DeviceBytes(self.target, size)
+        """Poisoned memory between guard bands, or, where the trial says so, none at all."""
+        if self._deny_scratch:
+            self._denied = True
+            return self._host_error
+        try:
+            memory = DeviceBytes(self.target, size + 2 * GUARD)
+        except Failure:
+            self._denied = True
+            return self._host_error
         self._stack.callback(memory.free)
-        out_handle[0], out_offset[0] = memory.handle, 0
+        memory.write(np.full(memory.size, OUTPUT_POISON, np.uint8))
+        self._scratch_blocks.append(memory)
+        out_handle[0], out_offset[0] = memory.handle, GUARD
         return self.ffi.NULL
 
     # --- calls ---------------------------------------------------------------------------------------
@@ -238,32 +256,79 @@ class Launch:
                     raise Declined(f"prepare() does not take {self.trial.describe()}") from error
                 raise
         try:
-            arguments = self._arguments(self.input_array, self.output_array)
-            for _ in range(self.trial.launches):
-                target.check(kernel.launch(state[0], self.context, *arguments), f"{name}.launch")
-            if self.trial.on_stream:
-                target.check(
-                    target.streams.synchronize(target.device, self.context.stream), "stream.synchronize"
-                )
+            for _ in range(self.trial.launches - 1):
+                self._launch(state[0], self._decoy())
+            if self._scratch_blocks:
+                self._check_denial(state[0])
+            self._launch(state[0], self._arguments(self.input_array, self.output_array))
+            stream = self.context.stream if self.trial.on_stream else None
+            if stream is not None:
+                target.check(target.streams.synchronize(target.device, stream), "stream.synchronize")
+            # Read on the stream of the launch: a copy without one would wait for any other stream too.
+            self._read_back(stream)
         finally:
             if kernel.prepare != ffi.NULL and kernel.release != ffi.NULL:
                 kernel.release(state[0])
 
+    def _read_back(self, stream: Any = None) -> None:
+        self._stored = {key: memory.read(stream=stream) for key, memory in self._memories.items()}
+
+    def _launch(self, state: Any, arguments: tuple[Any, ...]) -> None:
+        name, launch = self.trial.spec.name, self.trial.claim.pointer.launch
+        self._denied = False
+        error = launch(state, self.context, *arguments)
+        if self._denied and error != self._host_error:
+            self.target.check(error, f"{name}.launch")
+            raise failure(
+                self.trial,
+                "the host had no scratch memory, and the launch did not give back the host's error",
+            )
+        if self._denied and not self._deny_scratch:
+            raise failure(self.trial, "the kernel asked for more scratch memory than the device has")
+        if error != self._host_error:
+            self.target.check(error, f"{name}.launch")
+
+    def _check_denial(self, state: Any) -> None:
+        """A kernel that uses scratch memory hands the host's error back when there is none."""
+        self._deny_scratch = True
+        self._launch(state, self._decoy())
+        self._deny_scratch = False
+
+    def _decoy(self) -> tuple[Any, ...]:
+        """The same operands in other memory, the elements of inputs in reverse order, outputs fresh."""
+        given = [each for each in self.inputs if each is not None]
+        copies = {id(each): each.copy() for each in (*given, *self.outputs)}
+        for each in given:
+            values = each.view()
+            copies[id(each)].view()[...] = values.reshape(-1)[::-1].reshape(values.shape)
+        self._kept.append(copies)
+        for each in copies.values():
+            self._decoys[id(each)] = self._memory(each)
+        inputs = [None if each is None else copies[id(each)] for each in self.inputs]
+        outputs = [copies[id(each)] for each in self.outputs]
+        return self._arguments(self._tensors(inputs, True), self._tensors(outputs, True))
+
     def bad_bytes(self) -> str:
         """What was written where nothing may be written: "" when all is well."""
+        if not self._stored:
+            self._read_back()
+        for memory in self._scratch_blocks:
+            around = memory.read()
+            if not (np.delete(around, slice(GUARD, memory.size - GUARD)) == OUTPUT_POISON).all():
+                return f"memory around {memory.size - 2 * GUARD} bytes of scratch memory was written"
         for number, placed in enumerate(self.inputs):
             if placed is None or any(placed is output for output in self.outputs):
                 continue
-            if not np.array_equal(self.memory_of(placed).read(), placed.storage):
+            if not np.array_equal(self._stored[id(placed)], placed.storage):
                 return f"input {number} was changed"
         for number, placed in enumerate(self.outputs):
-            problem = placed.untouched(self.memory_of(placed).read())
+            problem = placed.untouched(self._stored[id(placed)])
             if problem:
                 return f"output {number}: {problem}"
         return ""
 
     def results(self) -> list[Array]:
-        return [placed.view(self.memory_of(placed).read()).copy() for placed in self.outputs]
+        return [placed.view(self._stored[id(placed)]).copy() for placed in self.outputs]
 
 
 def tolerance_of(trial: Trial, want: Expected) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
+import time
 from typing import Any
 
 import numpy as np
 
 from conformance import raw
-from conformance.case import Failure, case, require
+from conformance.case import Failure, QualityWarning, case, require
 from conformance.memory import DeviceBytes, allocated
 from conformance.target import Target
 from device_api.abi import _tables
@@ -91,6 +94,50 @@ def grown_host(target: Target, rng: np.random.Generator) -> None:
     host.struct_size, host.abi_minor = known + 64, host.abi_minor + 1
     _start(target, host)
     target.expect(raw.descriptor(target).shutdown(), "shutdown")
+
+
+@case("abi.life.silent_after_end", own_process=True)
+def silent_after_end(target: Target, rng: np.random.Generator) -> None:
+    """Nothing of the host is called once shutdown has returned: its table may be gone."""
+    services = target.host
+    _use(target)
+    target.expect(target.plugin.descriptor.shutdown(), "shutdown")
+    said = len(services.lines), len(services.failures)
+    target.expect(target.plugin.descriptor.shutdown(), "shutdown")
+    time.sleep(0.2)  # For threads that the plugin has left behind.
+    lines = services.lines[said[0] :]
+    require(
+        (len(services.lines), len(services.failures)) == said,
+        f"the host was called after shutdown: {lines[0][1] if lines else 'an asynchronous error'}",
+    )
+
+
+# What a run of a small program may print before it is a flood that fills a disk.
+FLOOD = 1 << 16
+
+
+@case("abi.life.quiet", own_process=True)
+def quiet(target: Target, rng: np.random.Generator) -> None:
+    """Ordinary work writes nothing to standard output and error, which belong to the program; the host has a
+    log."""
+    with tempfile.TemporaryFile() as file:
+        saved = [(number, os.dup(number)) for number in (1, 2)]
+        for number, _ in saved:
+            os.dup2(file.fileno(), number)
+        try:
+            for _ in range(20):
+                _use(target)
+            target.expect(target.plugin.descriptor.shutdown(), "shutdown")
+        finally:
+            for number, copy in saved:
+                os.dup2(copy, number)
+                os.close(copy)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        beginning = file.read(200)
+    require(size < FLOOD, f"twenty small copies printed {size} bytes, beginning {beginning!r}", bytes=size)
+    if size:
+        raise QualityWarning(f"the plugin printed {size} bytes, beginning {beginning!r}")
 
 
 _EXIT = """

@@ -8,6 +8,8 @@ import numpy as np
 
 import device_api.dtypes as dtypes
 from conformance.case import case, require
+from conformance.cases.runtime_stream import Queue, stream_of
+from conformance.memory import allocated
 from conformance.target import CallFailed, Target
 from device_api.abi import constants
 
@@ -110,6 +112,15 @@ def properties_repeat(target: Target, rng: np.random.Generator) -> None:
 
 @case("runtime.device.synchronize")
 def synchronize(target: Target, rng: np.random.Generator) -> None:
-    """Waiting for an idle device returns, again and again."""
+    """Waiting for an idle device returns, again and again; waiting for a busy one finishes its work."""
     for _ in range(10):
         target.synchronize()
+    if target.optional_interface("stream") is None:
+        return
+    data = rng.integers(0, 256, 100_000).astype(np.uint8)
+    with stream_of(target) as stream, allocated(target, data.size) as memory:
+        queue = Queue(target, stream)
+        queue.write(memory, data)
+        back = queue.read(memory)
+        target.synchronize()
+        require(np.array_equal(back, data), "the device was waited for, and its work is not done")

@@ -249,11 +249,17 @@ def blocks_are_separate(target: Target, rng: np.random.Generator) -> None:
 
 @case("runtime.memory.info")
 def info(target: Target, rng: np.random.Generator) -> None:
-    """Free memory is at most the total, and the total is that of the properties."""
+    """Free memory is at most the total, which is that of the properties; a device's own memory shrinks by
+    allocations."""
     free, total = _info(target)
     require(0 < free <= total, f"{free} bytes free of {total}")
     known = int(target.properties.total_memory)
     require(known in (0, total), f"memory.info gives {total} bytes in all, the properties give {known}")
+    if target.properties.flags & constants.DA_DEVICE_HOST_VISIBLE:
+        return  # Memory of the host is shared with everybody: its numbers move on their own.
+    with allocated(target, min(free // 4, 64 << 20)):
+        left = _info(target)[0]
+        require(left < free, f"{free} bytes were free, and {left} are after an allocation")
 
 
 def _info(target: Target) -> tuple[int, int]:

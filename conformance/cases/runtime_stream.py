@@ -195,6 +195,80 @@ def synchronize(target: Target, rng: np.random.Generator) -> None:
             require(np.array_equal(back, data), "the event was reached before the work ahead of it")
 
 
+# A program that has asked this often has waited, if only for a device that must be asked before it works.
+QUESTIONS = 20_000
+
+
+@case("runtime.stream.query_is_true")
+def query_is_true(target: Target, rng: np.random.Generator) -> None:
+    """While work is queued a stream may be done or not; once it says that it is, the work is done."""
+    with stream_of(target) as stream, allocated(target, 300_000) as memory:
+        for _ in range(5):
+            data, back = _round_trip(target, stream, memory, rng)
+            for _question in range(QUESTIONS):
+                if _done(target, target.streams.query, stream, "stream.query"):
+                    require(np.array_equal(back, data), "the stream says done, and its work is not")
+                    break
+            _wait(target, stream)
+
+
+@case("runtime.event.query_is_true")
+def event_query_is_true(target: Target, rng: np.random.Generator) -> None:
+    """An event may be reached or not; once it says that it is, the work ahead of it is done."""
+    streams, device = target.streams, target.device
+    with stream_of(target) as stream, event_of(target) as event, allocated(target, 300_000) as memory:
+        for _ in range(5):
+            data, back = _round_trip(target, stream, memory, rng)
+            target.expect(streams.event_record(device, event, stream), "stream.event_record")
+            for _question in range(QUESTIONS):
+                if _done(target, streams.event_query, event, "stream.event_query"):
+                    require(np.array_equal(back, data), "the event says reached, and the work is not done")
+                    break
+            _wait(target, stream)
+
+
+@case("runtime.event.timeouts")
+def timeouts(target: Target, rng: np.random.Generator) -> None:
+    """Waiting for an event with a time-out gives TIMEOUT, or success when the work ahead of it is done."""
+    streams, device = target.streams, target.device
+    with stream_of(target) as stream, event_of(target) as event, allocated(target, 300_000) as memory:
+        for timeout in (0, 1, 1000):
+            data, back = _round_trip(target, stream, memory, rng)
+            target.expect(streams.event_record(device, event, stream), "stream.event_record")
+            try:
+                target.check(streams.event_synchronize(device, event, timeout), "stream.event_synchronize")
+                require(
+                    np.array_equal(back, data), f"a wait of {timeout} ns succeeded before the work was done"
+                )
+            except CallFailed as failed:
+                require(
+                    failed.code == constants.DA_STATUS_TIMEOUT,
+                    f"a wait of {timeout} ns gave {status_name(failed.code)}",
+                )
+            _wait(target, stream)
+
+
+@case("runtime.stream.synchronous_claim")
+def synchronous_claim(target: Target, rng: np.random.Generator) -> None:
+    """If the device says that work is done when a call returns, it is, on every stream."""
+    if not target.properties.flags & constants.DA_DEVICE_SYNCHRONOUS:
+        raise NotSupported("the device does not claim to be synchronous")
+    with stream_of(target) as stream, allocated(target, 300_000) as memory:
+        data, back = _round_trip(target, stream, memory, rng)
+        require(np.array_equal(back, data), "a call on a stream returned before its work was done")
+        _wait(target, stream)
+
+
+def _round_trip(
+    target: Target, stream: Any, memory: DeviceBytes, rng: np.random.Generator
+) -> tuple[Any, Any]:
+    """Queues a copy to the device and back: what was sent, and the array where it will arrive."""
+    queue = Queue(target, stream)
+    data = rng.integers(0, 256, memory.size).astype(np.uint8)
+    queue.write(memory, data)
+    return data, queue.read(memory)
+
+
 @case("runtime.event.elapsed")
 def elapsed(target: Target, rng: np.random.Generator) -> None:
     """Time between two reached events is no negative number; FAILED_PRECONDITION where it cannot be told."""
@@ -236,17 +310,24 @@ def callback(target: Target, rng: np.random.Generator) -> None:
     if streams.add_callback == ffi.NULL:
         raise NotSupported("stream.add_callback is not implemented")
     calls: list[tuple[str, int, int]] = []
+    finished: list[bool] = []
+    backs: list[Any] = []
     lock = threading.Lock()
 
     def note(kind: str, user_data: Any, status: int) -> None:
+        number = int(ffi.cast("uintptr_t", user_data))
         with lock:
-            calls.append((kind, int(ffi.cast("uintptr_t", user_data)), status))
+            calls.append((kind, number, status))
+            if kind == "run":
+                finished.append(bool((backs[number - 1] == number).all()))
 
     function = ffi.callback("void(void *, int32_t)", lambda data, status: note("run", data, status))
     destroy = ffi.callback("void(void *)", lambda data: note("destroy", data, 0))
     with stream_of(target) as stream, allocated(target, 100_000) as memory:
+        queue = Queue(target, stream)
         for number in range(1, 21):
-            Queue(target, stream).write(memory, np.zeros(100_000, np.uint8))
+            queue.write(memory, np.full(100_000, number, np.uint8))
+            backs.append(queue.read(memory))
             entry = ffi.new("da_callback *")
             entry.struct_size = ffi.sizeof("da_callback")
             entry.function, entry.user_data = function, ffi.cast("void *", number)
@@ -255,6 +336,8 @@ def callback(target: Target, rng: np.random.Generator) -> None:
         _wait(target, stream)
     runs = [number for kind, number, _ in calls if kind == "run"]
     require(runs == list(range(1, 21)), f"twenty callbacks ran as {runs}")
+    early = [number for number, done in zip(runs, finished, strict=True) if not done]
+    require(not early, f"callbacks {early} ran before the work ahead of them was done")
     require(all(status == 0 for kind, _, status in calls if kind == "run"), "a callback got an error status")
     ends = sorted(number for kind, number, _ in calls if kind == "destroy")
     require(ends == list(range(1, 21, 2)), f"destroy functions ran for {ends}")

@@ -111,11 +111,8 @@ FAULT(cpu, true_is_255) {
     for (int64_t i = 0; i < out.count(); ++i) out[i] = out[i] != 0 ? 255 : 0;
   });
 }
-FAULT(cpu, logical_and_takes_bits) {
-  replace<int32_t, uint8_t>("logical_and", DA_INT32, [](int32_t a, int32_t b) { return (a & b) != 0; });
-}
-FAULT(cpu, logical_not_looks_at_the_low_byte) {
-  replace<int32_t, uint8_t>("logical_not", DA_INT32, [](int32_t a, int32_t) { return (a & 0xFF) == 0; });
+FAULT(cpu, exclusive_or_is_inclusive) {
+  replace<uint8_t, uint8_t>("logical_xor", DA_BOOL, [](uint8_t a, uint8_t b) { return a | b; });
 }
 FAULT(cpu, invert_is_logical) {
   replace<int32_t, int32_t>("bitwise_invert", DA_INT32, [](int32_t a, int32_t) { return a == 0; });

@@ -28,7 +28,7 @@ FAULT(cpu, maximum_loses_nan) {
   replace_float("maximum", [](float a, float b) { return a > b ? a : b; });
 }
 FAULT(cpu, minimum_sees_nan_on_one_side) {
-  replace_float("minimum", [](float a, float b) { return a < b || std::isnan(a) ? a : b; });
+  replace_float("minimum", [](float a, float b) { return std::isnan(a) || !(a >= b) ? a : b; });
 }
 FAULT(cpu, less_is_not_greater_or_equal) {
   replace_comparison("less", [](float a, float b) { return !(a >= b); });

@@ -129,8 +129,17 @@ FAULT(cpu, writes_past_its_scratch_memory) {
 FAULT(cpu, goes_on_without_scratch_memory) {
   stand_before("reduce_min", [](const Launch &launch) -> da_error * {
     char *memory = nullptr;
-    da_error *error = scratch(launch, uint64_t{1} << 62, &memory);
-    return error == nullptr ? launch.run() : nullptr;
+    return scratch(launch, 64, &memory) == nullptr ? launch.run() : nullptr;
+  });
+}
+
+FAULT(cpu, destroys_the_error_of_the_host) {
+  stand_before("reduce_prod", [](const Launch &launch) -> da_error * {
+    char *memory = nullptr;
+    da_error *error = scratch(launch, 64, &memory);
+    if (error == nullptr) return launch.run();
+    good.errors.destroy(error);
+    return make_error(DA_STATUS_OUT_OF_MEMORY, "no scratch memory");
   });
 }
 
