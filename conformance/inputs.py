@@ -64,7 +64,10 @@ def _integers(rng: np.random.Generator, op: str, dtype: np.dtype[Any], shape: Sh
     small = rng.integers(-9 if limits.min < 0 else 0, 10, shape).astype(dtype)
     if op in ("reduce_prod", "scan_prod", "pow"):
         return small
-    return np.where(rng.random(shape) < 0.5, full, small).astype(dtype)
+    # A third kind has every magnitude between the two, where a product or a sum just fits.
+    middle = full >> rng.integers(0, dtype.itemsize * 8, shape).astype(dtype)
+    kind = rng.random(shape)
+    return np.where(kind < 0.3, full, np.where(kind < 0.6, small, middle)).astype(dtype)
 
 
 def _floats(rng: np.random.Generator, op: str, dtype: np.dtype[Any], shape: Shape) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,6 +135,25 @@ def dtype_of(code: int) -> np.dtype[Any]:
 
 def same_bits(first: Array, second: Array) -> bool:
     return bool(np.array_equal(first.view(np.uint8), second.view(np.uint8)))
+
+
+THREADS, ROUNDS = 4, 25
+
+
+def check_threads(check: Check, trials: Sequence[Trial]) -> None:
+    """The trials at once, each again and again on a thread of its own: launches are safe in any thread."""
+    for trial in trials:
+        check.run(trial)  # Alone first: what declines or fails alone is no matter of threads.
+    if not check.measure.launches:
+        return
+
+    def work(trial: Trial) -> None:
+        for _ in range(ROUNDS):
+            run_trial(check.target, trial)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(work, trial) for trial in trials]:
+            done.result()
 
 
 def check_repeats(check: Check, trial: Trial) -> None:

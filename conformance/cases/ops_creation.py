@@ -18,6 +18,7 @@ from conformance.cases.ops_common import (
     group,
 )
 from conformance.cases.ops_elementwise import SHAPES, SIZES
+from conformance.compare import FORMATS
 from conformance.inputs import random_values, special_values, spread
 from conformance.trial import Operand
 
@@ -126,8 +127,12 @@ def _around_limits(kernel: Kernel, rng: np.random.Generator) -> Any:
         scale = {"float16": 65504.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0, "bfloat16": 3.3895e38}
         top = scale.get(target.name, 3.4028235e38)
         numbers = [top * factor for factor in (1, 1 + 2**-9, 1 + 2**-5, 1.035714, 1.04, 1.0625, 1.07, 1.2)]
-        halves = rng.integers(256, 512, 400) * np.exp2(rng.integers(-30, 8, 400).astype(float))
-        numbers += [*(halves + 0.5 * np.exp2(np.floor(np.log2(halves)) - 8)), *halves]
+        precision = FORMATS[target.name].precision if target.name in FORMATS else 4
+        whole = rng.integers(2 ** (precision - 1), 2**precision, 400).astype(float)
+        unit = np.exp2(rng.integers(-21, 16, 400) - float(precision - 1))
+        # Halfway, and so close to it that only a wide type knows on which side.
+        for shift in (0.5, 0.5 + 2.0**-20, 0.5 - 2.0**-20, 0):
+            numbers += list((whole + shift) * unit)
     both = np.array([*numbers, *(-number for number in numbers)])
     with np.errstate(all="ignore"):
         if kernel.dtype.kind in "iu":

@@ -14,11 +14,13 @@ from conformance.cases.ops_common import (
     STRIDED,
     STRIDED_INPUTS,
     STRIDED_OUTPUTS,
+    THREADS,
     Check,
     Group,
     Kernel,
     Shape,
     check_repeats,
+    check_threads,
     group,
 )
 from conformance.inputs import pairs, random_values, special_values, spread
@@ -220,6 +222,12 @@ def repeats(check: Check, rng: np.random.Generator) -> None:
     check_repeats(check, check.kernel.trial(*operands(check.kernel, rng, (1025,))))
 
 
+def threads(check: Check, rng: np.random.Generator) -> None:
+    """Four threads launch the kernel at once, each on its own memory."""
+    kernel = check.kernel
+    check_threads(check, [kernel.trial(*operands(kernel, rng, (1025,))) for _ in range(THREADS)])
+
+
 def all_codes(check: Check, rng: np.random.Generator) -> None:
     """All 65,536 bit patterns."""
     codes = np.arange(1 << 16, dtype=np.uint16).view(check.kernel.dtype)
@@ -241,6 +249,7 @@ def groups(kernel: Kernel) -> list[Group]:
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("both_layouts", both_layouts, STRIDED_INPUTS | STRIDED_OUTPUTS, quick=False),
         group("repeats", repeats, DETERMINISTIC, quick=False),
+        group("threads", threads, quick=False),
     ]
     if any(kernel.input_dtype(i) == _output_dtype(kernel) for i in range(inputs)):
         chosen.append(group("in_place", in_place, IN_PLACE))

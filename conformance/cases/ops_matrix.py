@@ -12,11 +12,13 @@ from conformance.cases.ops_common import (
     STRIDED,
     STRIDED_INPUTS,
     STRIDED_OUTPUTS,
+    THREADS,
     Check,
     Group,
     Kernel,
     Shape,
     check_repeats,
+    check_threads,
     group,
 )
 from conformance.inputs import random_values
@@ -140,6 +142,11 @@ def prepared(check: Check, rng: np.random.Generator) -> None:
     check.run(_trial(check, rng, (2,), (3, 4, 5), DENSE, launches=3, deterministic=True))
 
 
+def threads(check: Check, rng: np.random.Generator) -> None:
+    """Four threads launch the kernel at once, each on its own memory."""
+    check_threads(check, [_trial(check, rng, (2,), (9, 17, 33), DENSE) for _ in range(THREADS)])
+
+
 def repeats(check: Check, rng: np.random.Generator) -> None:
     """Two launches on the same inputs give the same bits."""
     check_repeats(check, _trial(check, rng, (), (65, 300, 33), DENSE))
@@ -159,4 +166,5 @@ def groups(kernel: Kernel) -> list[Group]:
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("large_output_layouts", large_output_layouts, STRIDED_OUTPUTS, quick=False),
         group("repeats", repeats, DETERMINISTIC, quick=False),
+        group("threads", threads, quick=False),
     ]

@@ -9,14 +9,17 @@ import numpy as np
 
 from conformance.cases.ops_common import (
     DETERMINISTIC,
+    IN_PLACE,
     STRIDED,
     STRIDED_INPUTS,
     STRIDED_OUTPUTS,
+    THREADS,
     Check,
     Group,
     Kernel,
     Shape,
     check_repeats,
+    check_threads,
     group,
 )
 from conformance.inputs import random_values, special_values, spread
@@ -78,7 +81,7 @@ def sizes(check: Check, rng: np.random.Generator) -> None:
 
 
 def special(check: Check, rng: np.random.Generator) -> None:
-    """NaN, infinities, zeros and extremes at each position of a row."""
+    """NaN, infinities, zeros and extremes at each position of a row, and rows of nothing else."""
     kernel = check.kernel
     chosen = special_values(kernel.dtype)
     if kernel.dtype.kind == "c":
@@ -89,6 +92,7 @@ def special(check: Check, rng: np.random.Generator) -> None:
             row = _draw(check, rng, (length,))
             row[place] = value
             rows.append(row)
+        rows += [np.full(length, value) for value in chosen]
         _run(check, Operand(_only_safe(kernel, np.stack(rows))))
     if kernel.spec.name not in PRODUCTS and kernel.spec.name not in ("reduce_sum", "scan_sum"):
         _run(check, Operand(spread(chosen)[None, :]))
@@ -176,6 +180,22 @@ def prepared(check: Check, rng: np.random.Generator) -> None:
     _run(check, Operand(_draw(check, rng, (3, 7))), launches=3, deterministic=True)
 
 
+def in_place(check: Check, rng: np.random.Generator) -> None:
+    """The output in the memory of the input."""
+    for shape in ((7,), (3, 5), (2, 257)):
+        for layout in ("contiguous", "offset"):
+            _run(check, Operand(_draw(check, rng, shape), layout), in_place=0)
+
+
+def threads(check: Check, rng: np.random.Generator) -> None:
+    """Four threads launch the kernel at once, each on its own memory."""
+    options = [_options(check)[number % len(_options(check))] for number in range(THREADS)]
+    length = 65 if check.kernel.spec.name in PRODUCTS else 1025
+    check_threads(
+        check, [check.kernel.trial(Operand(_draw(check, rng, (3, length))), **each) for each in options]
+    )
+
+
 def repeats(check: Check, rng: np.random.Generator) -> None:
     """Two launches on the same inputs give the same bits."""
     length = 65 if check.kernel.spec.name in PRODUCTS else 70_001
@@ -197,7 +217,10 @@ def groups(kernel: Kernel) -> list[Group]:
         group("large_layouts", large_layouts, STRIDED_INPUTS, quick=False),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("repeats", repeats, DETERMINISTIC, quick=False),
+        group("threads", threads, quick=False),
     ]
+    if name.startswith("scan_"):
+        chosen.append(group("in_place", in_place, IN_PLACE))
     if name in ("reduce_argmax", "reduce_argmin", "argsort_last", "reduce_max", "reduce_min"):
         chosen.append(group("ties", ties))
     if name not in PRODUCTS and name not in ("argsort_last", "scan_sum"):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from conformance.case import Failure
+from conformance.case import Failure, NotSupported
 from conformance.cases.ops_common import (
     DETERMINISTIC,
     IN_PLACE,
     STRIDED,
     STRIDED_INPUTS,
     STRIDED_OUTPUTS,
+    THREADS,
     Check,
     Group,
     Kernel,
     check_repeats,
+    check_threads,
     group,
 )
 from conformance.inputs import random_values, special_values
@@ -105,22 +108,38 @@ def out_of_range(check: Check, rng: np.random.Generator) -> None:
     """An index outside [0, n) is OUT_OF_RANGE, and nothing outside is touched; the device stays usable."""
     for bad in (-1, 5, 6, 2**31, 2**32, -(2**63), 2**63 - 1):
         for trial in _trials(check, rng, (5, 3, 4)):
-            operands = list(trial.inputs)
-            assert operands[1] is not None
-            index = operands[1].values.copy()
-            index[2] = bad
-            operands[1] = Operand(index)
-            valid = Trial(trial.spec, trial.claim, trial.inputs, trial.attributes)
-            broken = Trial(trial.spec, trial.claim, tuple(operands), trial.attributes)
-            code = launch_expecting(check.target, broken, valid.expectation())
-            if code != constants.DA_STATUS_OUT_OF_RANGE:
-                got = "success" if code is None else status_name(code)
-                raise Failure(
-                    f"index {bad} of 5 rows gave {got} instead of OUT_OF_RANGE, by {broken.describe()}",
-                    {"index": bad, "code": code},
-                )
-            check.measure.launches += 1
-            check.run(valid)
+            _refuses(check, trial, bad)
+
+
+def out_of_range_on_stream(check: Check, rng: np.random.Generator) -> None:
+    """The same on a stream: the launch or the wait for it says OUT_OF_RANGE, and the next stream works."""
+    if check.target.optional_interface("stream") is None:
+        raise NotSupported("the stream interface is not implemented")
+    for trial in _trials(check, rng, (5, 3, 4)):
+        _refuses(check, replace(trial, on_stream=True), 5)
+
+
+def _refuses(check: Check, valid: Trial, bad: int) -> None:
+    operands = list(valid.inputs)
+    assert operands[1] is not None
+    index = operands[1].values.copy()
+    index[2] = bad
+    operands[1] = Operand(index)
+    broken = replace(valid, inputs=tuple(operands))
+    code = launch_expecting(check.target, broken, valid.expectation())
+    if code != constants.DA_STATUS_OUT_OF_RANGE:
+        got = "success" if code is None else status_name(code)
+        raise Failure(
+            f"index {bad} of 5 rows gave {got} instead of OUT_OF_RANGE, by {broken.describe()}",
+            {"index": bad, "code": code},
+        )
+    check.measure.launches += 1
+    check.run(valid)
+
+
+def threads(check: Check, rng: np.random.Generator) -> None:
+    """Four threads launch the kernel at once, each on its own memory."""
+    check_threads(check, [_trials(check, rng, (40, 17, 60))[-1] for _ in range(THREADS)])
 
 
 def layouts(check: Check, rng: np.random.Generator) -> None:
@@ -211,6 +230,8 @@ def groups(kernel: Kernel) -> list[Group]:
         group("sizes", sizes),
         group("special", special),
         group("out_of_range", out_of_range),
+        group("out_of_range_on_stream", out_of_range_on_stream),
+        group("threads", threads, quick=False),
         group("prepared", prepared, quick=False),
         group("layouts", layouts, STRIDED_INPUTS),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),

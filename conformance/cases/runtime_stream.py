@@ -248,17 +248,6 @@ def timeouts(target: Target, rng: np.random.Generator) -> None:
             _wait(target, stream)
 
 
-@case("runtime.stream.synchronous_claim")
-def synchronous_claim(target: Target, rng: np.random.Generator) -> None:
-    """If the device says that work is done when a call returns, it is, on every stream."""
-    if not target.properties.flags & constants.DA_DEVICE_SYNCHRONOUS:
-        raise NotSupported("the device does not claim to be synchronous")
-    with stream_of(target) as stream, allocated(target, 300_000) as memory:
-        data, back = _round_trip(target, stream, memory, rng)
-        require(np.array_equal(back, data), "a call on a stream returned before its work was done")
-        _wait(target, stream)
-
-
 def _round_trip(
     target: Target, stream: Any, memory: DeviceBytes, rng: np.random.Generator
 ) -> tuple[Any, Any]:

@@ -55,6 +55,16 @@ FAULT(cpu, refuses_the_in_place_form_that_it_claims) {
     return in_place ? make_error(DA_STATUS_INVALID_ARGUMENT, "operands overlap") : launch.run();
   });
 }
+FAULT(cpu, denies_and_works) {
+  kernel_of("add").supports = [](da_device *, const da_kernel *, Tensors inputs, uint32_t, Tensors, uint32_t,
+                                 const void *, int32_t *out_supported) -> da_error * {
+    *out_supported = dense(*inputs[0]);
+    return nullptr;
+  };
+}
+FAULT(cpu, claims_what_nobody_judges) {
+  offer("qr", DA_DTYPE_BIT(DA_FLOAT32), 0, [](const Launch &) -> da_error * { return nullptr; });
+}
 FAULT(cpu, claims_an_unknown_op) { kernel_of("erf").op = "vendor_magic"; }
 FAULT(cpu, lacks_a_mandatory_family) {
   std::vector<da_kernel> &list = kernels();
@@ -144,6 +154,8 @@ PROPERTIES_FAULT(cpu, device_has_no_dlpack_code, out->dl_device_type = 0)
 PROPERTIES_FAULT(cpu, total_memory_is_made_up, out->total_memory = UINT64_C(1) << 40)
 PROPERTIES_FAULT(cpu, properties_change, static uint32_t calls; out->compute_units = ++calls)
 PROPERTIES_FAULT(cpu, properties_write_past_the_struct, std::memset(out + 1, 0, 8))
+PROPERTIES_FAULT(cpu, properties_write_past_smaller_structs,
+                 std::memset(reinterpret_cast<char *>(out) + out->struct_size, 0, 8))
 PROPERTIES_FAULT(simulated, claims_host_visible_memory, out->flags |= DA_DEVICE_HOST_VISIBLE)
 PROPERTIES_FAULT(simulated, claims_to_be_synchronous, out->flags |= DA_DEVICE_SYNCHRONOUS)
 

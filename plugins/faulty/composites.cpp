@@ -27,6 +27,11 @@ const Attributes &attributes_of(const Launch &launch) {
   return *static_cast<const Attributes *>(launch.attributes);
 }
 
+// Of an operand that may be one number for all elements.
+float at(const Elements<float> &operand, int64_t place) {
+  return operand.count() == 1 ? operand[0] : operand[place];
+}
+
 da_error *softmax(const Launch &launch) {
   const Elements<float> x(launch.in()), y(launch.out());
   for_each_line(launch.in(), attributes_of<da_attributes_softmax>(launch).axis,
@@ -75,7 +80,7 @@ da_error *sgd_step(const Launch &launch) {
       out(launch.out());
   for (int64_t i = 0; i < out.count(); ++i) {
     const double slope = gradient[i] + given_attributes.weight_decay * parameter[i];
-    out[i] = static_cast<float>(parameter[i] - rate[0] * slope);
+    out[i] = static_cast<float>(parameter[i] - at(rate, i) * slope);
   }
   return nullptr;
 }
@@ -88,8 +93,8 @@ da_error *momentum_step(const Launch &launch) {
   for (int64_t i = 0; i < new_parameter.count(); ++i) {
     const double slope = gradient[i] + a.weight_decay * parameter[i];
     const double speed = a.momentum * velocity[i] + slope;
-    new_parameter[i] =
-        static_cast<float>(parameter[i] - rate[0] * (a.nesterov != 0 ? slope + a.momentum * speed : speed));
+    new_parameter[i] = static_cast<float>(
+        parameter[i] - at(rate, i) * (a.nesterov != 0 ? slope + a.momentum * speed : speed));
     new_velocity[i] = static_cast<float>(speed);
   }
   return nullptr;
@@ -99,15 +104,15 @@ da_error *adam_step(const Launch &launch) {
   const auto &a = attributes_of<da_attributes_adam_step>(launch);
   const Elements<float> parameter(launch.in(0)), gradient(launch.in(1)), mean(launch.in(2)),
       variance(launch.in(3));
-  const double step = Elements<float>(launch.in(4))[0], rate = Elements<float>(launch.in(5))[0];
+  const Elements<float> step(launch.in(4)), rate(launch.in(5));
   const Elements<float> new_parameter(launch.out(0)), new_mean(launch.out(1)), new_variance(launch.out(2));
   for (int64_t i = 0; i < new_parameter.count(); ++i) {
     const double slope = gradient[i] + a.weight_decay * parameter[i];
     const double first = a.beta1 * mean[i] + (1 - a.beta1) * slope;
     const double second = a.beta2 * variance[i] + (1 - a.beta2) * slope * slope;
-    const double length = std::sqrt(second / (1 - std::pow(a.beta2, step))) + a.epsilon;
-    new_parameter[i] =
-        static_cast<float>(parameter[i] - rate * first / (1 - std::pow(a.beta1, step)) / length);
+    const double length = std::sqrt(second / (1 - std::pow(a.beta2, double{at(step, i)}))) + a.epsilon;
+    new_parameter[i] = static_cast<float>(
+        parameter[i] - at(rate, i) * first / (1 - std::pow(a.beta1, double{at(step, i)})) / length);
     new_mean[i] = static_cast<float>(first);
     new_variance[i] = static_cast<float>(second);
   }

@@ -120,7 +120,7 @@ FAULT(cpu, sinh_loses_small_numbers) {
   replace_float("sinh", [](float a, float) { return (std::exp(a) - std::exp(-a)) / 2; });
 }
 
-// ---- subnormal numbers where bits must be kept
+// ---- subnormal numbers
 
 FAULT(cpu, copy_flushes_subnormals) {
   stand_before("copy", [](const Launch &launch) -> da_error * {
@@ -129,6 +129,15 @@ FAULT(cpu, copy_flushes_subnormals) {
       return std::fabs(a) < std::numeric_limits<float>::min() ? std::copysign(0.0f, a) : a;
     });
     return nullptr;
+  });
+}
+// Allowed, if poor: a device may flush what it computes. The suite warns.
+FAULT(cpu, flushes_subnormal_results) {
+  spoil("multiply", DA_FLOAT32, [](const Launch &launch) {
+    const Elements<float> out(launch.out());
+    for (int64_t i = 0; i < out.count(); ++i) {
+      if (std::fabs(out[i]) < std::numeric_limits<float>::min()) out[i] = std::copysign(0.0f, out[i]);
+    }
   });
 }
 FAULT(cpu, isfinite_of_subnormals_is_false) {

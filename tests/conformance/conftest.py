@@ -1,14 +1,11 @@
-"""Plugins for the suite to judge: the template's kernels, with a front that can add one fault. And reports
-that are made without running anything."""
+"""Plugins for the suite to judge: the one with named faults, and the smallest complete one. And reports that are
+made without running anything."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
-import os
-import subprocess
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,47 +18,26 @@ from conformance.runner.pool import Settings
 from conformance.selection import Selection
 from conformance.waivers import Waiver
 
-ROOT = Path(__file__).resolve().parents[2]
-TEMPLATE = ROOT / "plugins" / "template"
-INCLUDE = ROOT / "device_api" / "include"
-COMPILER = os.environ.get("CC", "cc")
-FLAGS = ["-std=c99", "-O1", "-fPIC", "-fvisibility=hidden", f"-I{INCLUDE}"]
+PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 
 
-def compile_c(*arguments: str | Path) -> None:
-    subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, timeout=120)
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Path]:
+    """Switches a fault on, for this process and its children, and gives the library's path. Runs of a test
+    leave what they save in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
 
+    def switch(fault: str = "none_cpu") -> Path:
+        monkeypatch.setenv("DEVICE_API_FAULT", fault)
+        return PLUGINS / "faulty" / "libdevice_api_faulty.so"
 
-@pytest.fixture(scope="session")
-def good_objects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The template's sources as objects, its entry renamed so that a front can call it."""
-    folder = tmp_path_factory.mktemp("good")
-    objects = []
-    for source in sorted(TEMPLATE.rglob("*.c")):
-        objects.append(folder / f"{source.stem}.o")
-        rename = ["-Ddevice_api_plugin=good_plugin"] if source.name == "plugin.c" else []
-        compile_c("-c", *rename, source, "-o", objects[-1])
-    return objects
-
-
-def _build(objects: list[Path], folder: Path, fault: str = "none") -> Path:
-    library = folder / f"lib{fault}.so"
-    if not library.exists():
-        exports = folder / "exports.map"
-        exports.write_text("{ global: device_api_plugin; local: *; };")
-        source = Path(__file__).with_name("faulty.c")
-        warnings = ("-Wall", "-Wextra", "-Werror", f"-DFAULT_{fault}")
-        if fault == "exports_more":
-            exports.write_text("{ global: device_api_plugin; good_plugin; local: *; };")
-        link = ("-shared", f"-Wl,--version-script={exports}", "-lm")
-        compile_c(*warnings, source, *objects, *link, "-o", library)
-    return library
+    return switch
 
 
 @pytest.fixture(scope="session")
-def faulty(good_objects: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Builds the plugin with a named fault; gives the library's path."""
-    return partial(_build, good_objects, tmp_path_factory.mktemp("faulty"))
+def without_streams() -> Path:
+    """A good plugin that has the mandatory interfaces and nothing else."""
+    return PLUGINS / "primitives_only" / "libdevice_api_primitives_only.so"
 
 
 MakeReport = Callable[..., dict[str, Any]]

@@ -286,7 +286,7 @@ def test_a_claim_about_another_library_is_found(
 def test_a_library_that_behaves_otherwise_than_claimed_is_found_by_running_cases_again(
     faulty: Callable[..., Path], tmp_path: Path
 ) -> None:
-    path, library = tmp_path / "claim.zip", faulty("inexact")
+    path, library = tmp_path / "claim.zip", faulty("exp_of_six_digits")
     cases = ["ops.exp.float32.values", "abi.descriptor.texts"]
     outcome = run(str(library), include=cases, jobs=1, progress=False, artifacts=tmp_path, bundle_path=path)
     assert outcome.exit_code == 1

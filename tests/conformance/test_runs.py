@@ -26,7 +26,7 @@ FEW = ("abi.descriptor.*", "runtime.device.*", "ops.add.float32.*")
 
 
 def judge(library: Path, **options: Any) -> Outcome:
-    settings = {"include": FEW, "jobs": 1, "progress": False, "artifacts": library.parent / "failures"}
+    settings = {"include": FEW, "jobs": 1, "progress": False, "artifacts": "failures"}
     return run(str(library), **{**settings, **options})
 
 
@@ -39,7 +39,6 @@ def judge(library: Path, **options: Any) -> Outcome:
         ({"include": ["ops.nonsense.*"]}, "no case was executed"),
         ({"include": ["ops.nonsense.*", "abi.descriptor.texts"]}, "filter 'ops.nonsense.*' matches no case"),
         ({"include": ["abi.descriptor.texts"], "exclude": ["typo"]}, "filter 'typo' matches no case"),
-        ({"include": ["runtime.stream.*"]}, "no case was executed"),
         ({"include": ["abi.*"], "levels": ["runtime"]}, "no case was executed"),
     ],
 )
@@ -47,6 +46,12 @@ def test_an_empty_or_mistyped_run_fails(options: dict[str, Any], problem: str, f
     outcome = judge(faulty(), **options)
     assert outcome.exit_code == 1
     assert any(problem in text for text in outcome.problems)
+
+
+def test_a_run_of_nothing_but_skips_fails(without_streams: Path) -> None:
+    outcome = judge(without_streams, include=["runtime.stream.*"])
+    assert outcome.exit_code == 1
+    assert "no case was executed" in outcome.problems
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def _waivers(path: Path, cases: str, expires: str = "2999-01-01") -> Path:
 
 def test_a_waived_failure_still_runs_and_leaves_the_run_good(faulty: Faulty, tmp_path: Path) -> None:
     waivers = _waivers(tmp_path / "w.toml", "ops.exp.float32.values")
-    outcome = judge(faulty("inexact"), include=["ops.exp.float32.values"], waivers=waivers)
+    outcome = judge(faulty("exp_of_six_digits"), include=["ops.exp.float32.values"], waivers=waivers)
     (result,) = outcome.results
     assert (result.status, outcome.exit_code) == (Status.WAIVED, 0)
     assert "ulp" in result.message
@@ -132,7 +137,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(faulty: Faulty, tmp_path: P
 def test_a_journal_of_another_library_is_refused(faulty: Faulty, tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
     judge(faulty(), journal=journal)
-    outcome = judge(faulty("inexact"), journal=journal, resume=True)
+    other = tmp_path / "another.so"
+    other.write_bytes(faulty().read_bytes() + b"x")
+    outcome = judge(other, journal=journal, resume=True)
     assert outcome.exit_code == 2
     assert "another run" in outcome.message
 
@@ -141,7 +148,7 @@ def test_a_journal_of_another_library_is_refused(faulty: Faulty, tmp_path: Path)
 
 
 def test_the_command_of_a_failure_repeats_it(faulty: Faulty, tmp_path: Path) -> None:
-    (result,) = judge(faulty("ignores_strides"), include=["ops.add.float32.layouts"], seed=11).results
+    (result,) = judge(faulty("reads_inputs_as_dense"), include=["ops.add.float32.layouts"], seed=11).results
     program, *arguments = shlex.split(result.repro)
     assert program == "device-api"
     assert arguments[0] == "conformance"
@@ -166,13 +173,13 @@ def _environment() -> dict[str, str]:
 
 
 def test_the_inputs_of_a_failure_are_saved(faulty: Faulty) -> None:
-    (result,) = judge(faulty("inexact"), include=["ops.exp.float32.values"]).results
+    (result,) = judge(faulty("exp_of_six_digits"), include=["ops.exp.float32.values"]).results
     with np.load(result.artifact) as saved:
         assert saved["input0"].shape == (65_537,)
 
 
 def test_a_failure_is_shrunk_to_a_minimal_shape(faulty: Faulty) -> None:
-    (result,) = judge(faulty("loses_nan"), include=["ops.maximum.float32.special"]).results
+    (result,) = judge(faulty("maximum_loses_nan"), include=["ops.maximum.float32.special"]).results
     assert result.shrunk is not None
     assert [one["shape"] for one in result.shrunk["inputs"]] == [[1], [1]]
     assert "nan" in [one["values"][0] for one in result.shrunk["inputs"]]
@@ -180,7 +187,7 @@ def test_a_failure_is_shrunk_to_a_minimal_shape(faulty: Faulty) -> None:
 
 def test_the_same_seed_gives_the_same_inputs_and_another_seed_others(faulty: Faulty) -> None:
     def message(seed: int) -> str:
-        (result,) = judge(faulty("inexact"), include=["ops.exp.float32.sizes"], seed=seed).results
+        (result,) = judge(faulty("exp_of_six_digits"), include=["ops.exp.float32.sizes"], seed=seed).results
         return result.message
 
     assert message(1) == message(1) != message(2)
@@ -225,8 +232,8 @@ def test_the_written_reports_agree(faulty: Faulty, tmp_path: Path) -> None:
     assert len(report["target"]["library_sha256"]) == 64
     assert report["coverage"]["sqrt"]["float32"] == "crash"
     claimed = {dtype for dtype, status in report["coverage"]["add"].items() if status == "pass"}
-    assert claimed == {"float32", "float64", "int32", "int64"}
-    assert set(report["coverage"]["add"].values()) == {"pass", "not_supported"}
+    assert {"float32", "float64", "int32", "int64"} <= claimed
+    assert set(report["coverage"]["add"].values()) <= {"pass", "not_supported"}
     assert all(result["repro"] for result in report["results"] if result["status"] == "crash")
 
     suites = ElementTree.parse(paths["xml"]).getroot()
@@ -290,7 +297,7 @@ def test_pytest_without_a_device_explains_itself(arguments: list[str], says: str
     assert says in child.stdout + child.stderr
 
 
-def test_pytest_with_nothing_but_skips_fails(faulty: Faulty, tmp_path: Path) -> None:
-    child = _pytest("--device", str(faulty()), "-k", "runtime.stream.query", cwd=tmp_path)
+def test_pytest_with_nothing_but_skips_fails(without_streams: Path, tmp_path: Path) -> None:
+    child = _pytest("--device", str(without_streams), "-k", "runtime.stream.query", cwd=tmp_path)
     assert child.returncode == 1
     assert "0 executed" in child.stdout

@@ -40,7 +40,7 @@ def test_a_struct_of_a_host_notices_writes_behind_its_end() -> None:
 
 def test_a_plugin_that_writes_past_a_hosts_struct_fails(faulty: Callable[..., Path], tmp_path: Path) -> None:
     outcome = run(
-        str(faulty("properties_past_the_end")),
+        str(faulty("properties_write_past_smaller_structs")),
         include=["abi.host.*"],
         jobs=1,
         progress=False,
@@ -51,7 +51,7 @@ def test_a_plugin_that_writes_past_a_hosts_struct_fails(faulty: Callable[..., Pa
     assert all("bytes behind a da_device_properties" in result.message for result in failed)
 
 
-@pytest.mark.parametrize(("fault", "status"), [("none", "not_supported"), ("denies_and_works", "fail")])
+@pytest.mark.parametrize(("fault", "status"), [("none_cpu", "not_supported"), ("denies_and_works", "fail")])
 def test_a_kernel_that_supports_less_than_it_does_fails(
     faulty: Callable[..., Path], fault: str, status: str
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_kernel_that_supports_less_than_it_does_fails(
     assert case is not None
     result, _ = execute(case, target, 0)
     assert result.status == status, json.dumps(result.to_json())
-    assert fault == "none" or "denied but works: add" in result.message
+    assert fault == "none_cpu" or "denied but works: add" in result.message
 
 
 def test_every_unary_op_is_tried_on_all_codes_of_both_small_float_types() -> None:
