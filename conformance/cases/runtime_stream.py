@@ -97,7 +97,8 @@ def query(target: Target, rng: np.random.Generator) -> None:
     """A stream without work, and one that was waited for, is done."""
     with stream_of(target) as stream, allocated(target, 1000) as memory:
         require(_done(target, target.streams.query, stream, "stream.query"), "an empty stream is not done")
-        Queue(target, stream).write(memory, np.zeros(1000, np.uint8))
+        queue = Queue(target, stream)
+        queue.write(memory, np.zeros(1000, np.uint8))
         _wait(target, stream)
         require(_done(target, target.streams.query, stream, "stream.query"), "after a wait it is not done")
 
@@ -270,7 +271,8 @@ def elapsed(target: Target, rng: np.random.Generator) -> None:
         _must_fail(target, streams.event_elapsed(device, start, end, out), "of events never recorded")
         target.expect(streams.event_record(device, start, stream), "stream.event_record")
         with allocated(target, 1 << 20) as memory:
-            Queue(target, stream).write(memory, np.zeros(1 << 20, np.uint8))
+            queue = Queue(target, stream)
+            queue.write(memory, np.zeros(1 << 20, np.uint8))
             target.expect(streams.event_record(device, end, stream), "stream.event_record")
             _wait(target, stream)
         target.expect(streams.event_elapsed(device, start, end, out), "stream.event_elapsed")

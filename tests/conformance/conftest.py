@@ -1,5 +1,5 @@
-"""Plugins for the suite to judge: the one with named faults, and the smallest complete one. And reports that are
-made without running anything."""
+"""Plugins for the suite to judge: the one with named faults, and the smallest complete one. And reports that
+are made without running anything."""
 
 from __future__ import annotations
 
