@@ -138,8 +138,8 @@ def capabilities(results: Iterable[Result]) -> list[dict[str, Any]]:
     table: dict[str, dict[str, Any]] = {}
     for result in results:
         names = result.capabilities or ["the op and dtype"] * (op_and_dtype(result.name) is not None)
-        interface = f"interface {result.name.split('.')[1]}"
-        for name in names or [interface] * (result.level == "runtime"):
+        subject = f"runtime: {result.name.split('.')[1]}"
+        for name in names or [subject] * (result.level == "runtime"):
             row = table.setdefault(name, {"capability": name, "passed": 0, "failed": 0, "not_claimed": 0})
             bad = result.status in BAD or result.status is Status.WAIVED
             missing = result.status is Status.NOT_SUPPORTED

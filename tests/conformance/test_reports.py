@@ -176,8 +176,8 @@ def test_the_page_shows_the_performance_of_a_run_that_has_it(make_report: MakeRe
 
 def test_capabilities_tell_whether_claims_are_true(make_report: MakeReport) -> None:
     rows = {row["capability"]: row for row in make_report(STATUSES)["capabilities"]}
-    assert rows["interface stream"] == {
-        "capability": "interface stream",
+    assert rows["runtime: stream"] == {
+        "capability": "runtime: stream",
         "passed": 0,
         "failed": 0,
         "not_claimed": 1,

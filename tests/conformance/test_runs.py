@@ -62,6 +62,7 @@ def test_a_run_of_nothing_but_skips_fails(without_streams: Path) -> None:
         ("cpu", {"resume": True}, 2, "journal"),
         ("cpu", {"jobs": 0}, 2, "jobs"),
         ("cpu", {"deadline": -1.0}, 2, "deadline"),
+        ("cpu", {"seed": -1}, 2, "seed"),
         ("cpu", {"waivers": "/nowhere/waivers.toml"}, 2, "waivers"),
         ("/nowhere/libx.so", {}, 2, "no such file"),
         ("CPU!", {}, 2, "neither a device string"),
@@ -76,9 +77,10 @@ def test_a_bad_request_is_explained_and_runs_nothing(
     assert says in outcome.message
 
 
-def test_a_file_that_is_no_library_fails_with_the_reason(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["not a library", ""])
+def test_a_file_that_is_no_library_fails_with_the_reason(content: str, tmp_path: Path) -> None:
     path = tmp_path / "libtext.so"
-    path.write_text("not a library")
+    path.write_text(content)
     outcome = run(str(path), include=["abi.entry.loads"], jobs=1, progress=False, artifacts=tmp_path)
     assert outcome.exit_code == 1
     assert {str(result.status) for result in outcome.results} == {"fail"}
