@@ -138,6 +138,16 @@ def same_bits(first: Array, second: Array) -> bool:
 
 
 THREADS, ROUNDS = 4, 25
+# What launches could share is the kernel's, not the dtype's: one dtype of each op is enough.
+_THREADED = ("float32", "int32", "bool")
+
+
+def threads_group(kernel: Kernel, body: Body) -> list[Group]:
+    """The group of launches from several threads, for the dtype of an op that is tried."""
+    claimed = kernel.claim.dtypes[0] if kernel.dtypes else 0
+    names = [name for name in _THREADED if claimed >> dtypes.code(name) & 1]
+    tried = not kernel.dtypes or kernel.dtype.name in names[:1]
+    return [group("threads", body, quick=False)] if tried else []
 
 
 def check_threads(check: Check, trials: Sequence[Trial]) -> None:

@@ -22,6 +22,7 @@ from conformance.cases.ops_common import (
     check_repeats,
     check_threads,
     group,
+    threads_group,
 )
 from conformance.inputs import pairs, random_values, special_values, spread
 from conformance.trial import Operand
@@ -249,7 +250,7 @@ def groups(kernel: Kernel) -> list[Group]:
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("both_layouts", both_layouts, STRIDED_INPUTS | STRIDED_OUTPUTS, quick=False),
         group("repeats", repeats, DETERMINISTIC, quick=False),
-        group("threads", threads, quick=False),
+        *threads_group(kernel, threads),
     ]
     if any(kernel.input_dtype(i) == _output_dtype(kernel) for i in range(inputs)):
         chosen.append(group("in_place", in_place, IN_PLACE))

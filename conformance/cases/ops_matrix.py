@@ -20,6 +20,7 @@ from conformance.cases.ops_common import (
     check_repeats,
     check_threads,
     group,
+    threads_group,
 )
 from conformance.inputs import random_values
 from conformance.trial import Operand, Trial
@@ -166,5 +167,5 @@ def groups(kernel: Kernel) -> list[Group]:
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("large_output_layouts", large_output_layouts, STRIDED_OUTPUTS, quick=False),
         group("repeats", repeats, DETERMINISTIC, quick=False),
-        group("threads", threads, quick=False),
+        *threads_group(kernel, threads),
     ]

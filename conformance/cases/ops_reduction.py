@@ -21,6 +21,7 @@ from conformance.cases.ops_common import (
     check_repeats,
     check_threads,
     group,
+    threads_group,
 )
 from conformance.inputs import random_values, special_values, spread
 from conformance.trial import Operand, Trial
@@ -217,7 +218,7 @@ def groups(kernel: Kernel) -> list[Group]:
         group("large_layouts", large_layouts, STRIDED_INPUTS, quick=False),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
         group("repeats", repeats, DETERMINISTIC, quick=False),
-        group("threads", threads, quick=False),
+        *threads_group(kernel, threads),
     ]
     if name.startswith("scan_"):
         chosen.append(group("in_place", in_place, IN_PLACE))

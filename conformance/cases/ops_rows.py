@@ -22,6 +22,7 @@ from conformance.cases.ops_common import (
     check_repeats,
     check_threads,
     group,
+    threads_group,
 )
 from conformance.inputs import random_values, special_values
 from conformance.target import status_name
@@ -231,7 +232,7 @@ def groups(kernel: Kernel) -> list[Group]:
         group("special", special),
         group("out_of_range", out_of_range),
         group("out_of_range_on_stream", out_of_range_on_stream),
-        group("threads", threads, quick=False),
+        *threads_group(kernel, threads),
         group("prepared", prepared, quick=False),
         group("layouts", layouts, STRIDED_INPUTS),
         group("output_layouts", output_layouts, STRIDED_OUTPUTS),
