@@ -8,6 +8,7 @@ about the plugin comes from worker processes: this process never opens it.
 from __future__ import annotations
 
 import datetime
+import importlib
 import os
 import shlex
 import time
@@ -68,12 +69,14 @@ def run(
     progress: bool | None = None,
     artifacts: PathLike | None = None,
     performance: bool = False,
+    imports: Sequence[str] = (),
 ) -> Outcome:
     """Runs the suite on a device string or a library.
 
     `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar (None: when the
     terminal can); `artifacts` is the folder for the inputs of failures; `bundle_path` is for the archive that
-    others can verify; `performance` measures the device afterwards. Nothing is raised for a bad request
+    others can verify; `performance` measures the device afterwards; `imports` are modules to import first,
+    which declare custom ops and their cases. Nothing is raised for a bad request
     or a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
     """
     try:
@@ -85,6 +88,7 @@ def run(
             raise UsageError(f"seed must not be negative, it is {seed}")
         if deadline is not None and not deadline > 0:
             raise UsageError(f"deadline must be a number of seconds greater than 0, not {deadline}")
+        _import(imports)
         selection = Selection(
             levels=LEVELS if levels is None else tuple(levels),
             include=tuple(include),
@@ -102,6 +106,7 @@ def run(
                 seed=seed,
                 deadline=deadline or DEADLINE,
                 save=str(artifacts) if artifacts is not None else _artifact_folder(json_path, html_path),
+                imports=tuple(imports),
             ),
             progress=progress,
             performance=performance,
@@ -150,10 +155,22 @@ def _artifact_folder(*reports: PathLike | None) -> str:
     return str(folder / "conformance-failures")
 
 
-def repro_line(target: str, name: str, seed: int, deadline: float) -> str:
+def repro_line(target: str, name: str, seed: int, deadline: float, imports: Sequence[str] = ()) -> str:
     """The command that repeats one case."""
-    limit = "" if deadline == DEADLINE else f" --deadline {deadline:g}"
-    return f"device-api conformance {shlex.quote(target)} --include {shlex.quote(name)} --seed {seed}{limit}"
+    more = "" if deadline == DEADLINE else f" --deadline {deadline:g}"
+    more += "".join(f" --import {shlex.quote(module)}" for module in imports)
+    return f"device-api conformance {shlex.quote(target)} --include {shlex.quote(name)} --seed {seed}{more}"
+
+
+def _import(modules: Sequence[str]) -> None:
+    """Here too, so that a module that cannot be imported is a usage error and no dead worker."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            raise UsageError(
+                f"module {module!r} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
 
 
 @dataclass(slots=True)
@@ -249,7 +266,8 @@ class _Run:
         return [case for case in registered_entries() if case.name.startswith("abi.")]
 
     def _repro(self, name: str) -> str:
-        return repro_line(self.settings.spec, name, self.settings.seed, self.settings.deadline)
+        settings = self.settings
+        return repro_line(settings.spec, name, settings.seed, settings.deadline, settings.imports)
 
     def _run(self, selected: list[Job], journal: Journal | None) -> None:
         done = {result.name: result for result in journal.results} if journal is not None else {}

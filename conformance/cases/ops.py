@@ -31,6 +31,7 @@ from conformance.oracle import has_oracle
 from conformance.target import Claim, Target
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME, OPS
+from device_api.ops.op_registry import custom_specs
 from device_api.opset.spec import OpSpec
 
 _FLAG_NAMES = {
@@ -53,7 +54,7 @@ def op_cases(target: Target) -> list[Case]:
     claimed: dict[str, list[Claim]] = {}
     for claim in sorted(target.claims, key=lambda claim: (-claim.priority, claim.index)):
         claimed.setdefault(claim.op, []).append(claim)
-    for spec in OPS:
+    for spec in (*OPS, *custom_specs()):
         if spec.level == "primitive" or spec.name in claimed:
             cases += _cases_of(spec, claimed.get(spec.name, []), streams)
     cases += [_unknown(name) for name in sorted(set(claimed) - set(BY_NAME))]
@@ -160,7 +161,8 @@ def _unclaimed(spec: OpSpec, prefix: str, codes: tuple[int, ...]) -> Case:
 def _unknown(name: str) -> Case:
     def unknown(target: Target, rng: np.random.Generator) -> None:
         raise Failure(
-            f"a kernel claims the op {name!r}, which is not in the op set: nothing will ever use it"
+            f"a kernel claims the op {name!r}, which is not in the op set: nothing will ever use it, and the "
+            "claim stays unproved. Import the module that declares a custom op and its cases with --import"
         )
 
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name) or "empty"

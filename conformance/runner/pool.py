@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -49,12 +49,12 @@ class Job:
 class Worker:
     """One child process with its pipes."""
 
-    def __init__(self, spec: str, selector: selectors.BaseSelector) -> None:
+    def __init__(self, spec: str, selector: selectors.BaseSelector, imports: Sequence[str] = ()) -> None:
         child_requests, self._requests = os.pipe()
         self._answers, child_answers = os.pipe()
         command = [sys.executable, "-P", "-m", "conformance.runner.worker", spec]
         self.process = subprocess.Popen(
-            [*command, str(child_requests), str(child_answers)],
+            [*command, str(child_requests), str(child_answers), *imports],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -187,6 +187,7 @@ class Settings:
     deadline: float
     save: str | None = None
     reruns: int = field(default=MAX_RERUNS)
+    imports: tuple[str, ...] = ()
 
 
 class Pool:
@@ -207,7 +208,7 @@ class Pool:
 
     def ask(self, request: dict[str, Any], deadline: float) -> tuple[dict[str, Any] | None, str]:
         """Puts one request to a fresh worker: (answer, "") or (None, how it ended)."""
-        worker = Worker(self._settings.spec, self._selector)
+        worker = self._worker()
         limit = time.monotonic() + START_SECONDS
         answer: dict[str, Any] | None = None
         ended = ""
@@ -251,11 +252,14 @@ class Pool:
             if not self._queue or (warm is not None and warm.job) or self._spare[slot] is not None:
                 continue
             if self._queue[0].own_process or self._queue[0].first is not None:
-                self._spare[slot] = self._begin(Worker(self._settings.spec, self._selector))
+                self._spare[slot] = self._begin(self._worker())
                 continue
             if warm is None:
-                warm = self._slots[slot] = Worker(self._settings.spec, self._selector)
+                warm = self._slots[slot] = self._worker()
             self._begin(warm)
+
+    def _worker(self) -> Worker:
+        return Worker(self._settings.spec, self._selector, self._settings.imports)
 
     def _begin(self, worker: Worker) -> Worker:
         worker.job, worker.result = self._queue.popleft(), None

@@ -8,6 +8,7 @@ nothing here tries to survive a crash.
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import json
 import os
 import resource
@@ -178,6 +179,8 @@ def main() -> None:
     _limit_files()
     faulthandler.enable()
     spec, requests, answers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    for module in sys.argv[4:]:
+        importlib.import_module(module)
     Server(spec, requests, answers).serve()
     sys.stdout.flush()
     # Skips interpreter shutdown: an exit handler of the plugin must not hold the run up.

@@ -71,6 +71,10 @@ def run(
     performance: Annotated[
         bool, typer.Option("--performance", help="Measure the device too, as `device-api bench` does.")
     ] = False,
+    imports: Annotated[
+        list[str] | None,
+        typer.Option("--import", help="Import a module first, for its custom ops and their cases."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the JSON report instead of a summary.")
     ] = False,
@@ -97,6 +101,7 @@ def run(
         badge_path=badge_path,
         bundle_path=bundle_path,
         performance=performance,
+        imports=imports or (),
         waivers=waivers,
         progress=False if as_json else None,
         artifacts=artifacts,

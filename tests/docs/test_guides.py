@@ -21,7 +21,7 @@ GUIDES = (
     "docs/users/mixed-precision.md",
 )
 # Files that a guide shows; they are not run.
-SHOWN = ("toml",)
+SHOWN = ("toml", "text")
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
