@@ -151,6 +151,8 @@ cdef class Device:
             "plugin_allocations": allocator.plugin_allocations,
             "plugin_frees": allocator.plugin_frees,
             "retries": allocator.retries,
+            "unstaged_uploads": self.engine.unstaged,
+            "missed_marks": self.engine.deferred.misses(),
         }
 
     def reset_peak_memory_stats(self):
@@ -215,6 +217,7 @@ cdef class Device:
             if idle and self.engine.running == 0:
                 with nogil:
                     self.engine.release_held()
+            _log_untold(self)
 
     def __eq__(self, other):
         if self is other:
@@ -289,6 +292,28 @@ cdef int _make_room(Device device, uint64_t need) except -1:
     return 0
 
 
+cdef int _log_untold(Device device) except -1:
+    """At the end nobody waits any more: what would have been raised is logged."""
+    cdef ce.Failure *failure = device.engine.take_kept()
+    while failure != NULL:
+        device.untold.append(_exception(failure, device, None, None, None))
+        failure = device.engine.take_kept()
+    for error in device.untold:
+        logging.getLogger("device_api").warning("at the end of %s: %s", device.name, error)
+    device.untold.clear()
+    return 0
+
+
+cdef int _reap_all() except -1:
+    """On all devices, because what waits on one may wait for the streams of another."""
+    cdef Device each
+    for each in list(_devices_by_engine.values()):
+        if each.engine.usable():
+            with nogil:
+                each.engine.deferred.reap_all(True)
+    return 0
+
+
 cdef double _LONGEST_END = 2.0  # seconds
 
 
@@ -304,8 +329,7 @@ cdef bint _wind_up(Device device) except -1:
     for graph in list(_graphs):
         if (<Graph> graph).device is device:
             (<Graph> graph).give_up()
-    with nogil:
-        device.engine.deferred.reap()  # sets marks that the waits below reach
+    _reap_all()  # sets marks that the waits below reach
     for i in range(device.engine.stream_count()):
         stream = device.engine.stream_at(i)
         with nogil:
@@ -314,21 +338,18 @@ cdef bint _wind_up(Device device) except -1:
             continue
         busy |= failure.code == ce.TIMEOUT
         device.untold.append(_exception(failure, device, None, None, None))
-    for error in device.untold:
-        logging.getLogger("device_api").warning("at the end of %s: %s", device.name, error)
-    device.untold.clear()
     if busy:
+        _log_untold(device)
         return False
     device.engine.pool.flush()
+    for item in list(_events):
+        (<Event> item).end(device)
+    _reap_all()
     with nogil:
-        device.engine.deferred.reap()
         idle = device.engine.allocator.free_count()
-        failure = device.engine.allocator.release_cached(idle, &released)
-        del failure
-        failure = device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released)
-        del failure
-        failure = device.engine.managed.release_cached(device.engine.managed.free_count(), &released)
-        del failure
+        device.engine.keep(device.engine.allocator.release_cached(idle, &released))
+        device.engine.keep(device.engine.pinned.release_cached(device.engine.pinned.free_count(), &released))
+        device.engine.keep(device.engine.managed.release_cached(device.engine.managed.free_count(), &released))
         if not device.engine.synchronous():
             device.engine.destroy_streams()
     return True

@@ -169,6 +169,8 @@ cdef extern from "graph.hpp" namespace "device_api" nogil:
 cdef extern from "deferred.hpp" namespace "device_api" nogil:
     cppclass Deferred:
         void reap() except +
+        void reap_all "reap" (cpp_bool) except +
+        uint64_t misses()
         cpp_bool empty()
 
 
@@ -300,6 +302,9 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         cpp_bool forked()
         void retire()
         void release_held() except +
+        void keep(Failure *) except +
+        Failure *take_kept()
+        uint64_t unstaged
         uint32_t running
         Failure *synchronize() except +
         void memory_info(uint64_t *, uint64_t *) except +

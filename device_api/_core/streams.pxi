@@ -102,6 +102,9 @@ cdef int _raise_waited(ce.Failure *failure, Device device) except -1:
     deliver_log()
     if failure != NULL:
         _raise(failure, device)
+    failure = device.engine.take_kept()
+    if failure != NULL:
+        _raise(failure, device)
     if device.untold:
         raise device.untold.pop(0)
     return 0
@@ -422,6 +425,9 @@ cdef void _callback_ended(void *function) noexcept nogil:
             Py_DECREF(<object> <PyObject *> function)
 
 
+cdef object _events = weakref.WeakSet()
+
+
 @cython.final
 cdef class Event:
     """A mark in a stream. It belongs to the device of the stream that first records it."""
@@ -437,14 +443,24 @@ cdef class Event:
     def __init__(self, bint timing=False):
         """timing: `elapsed_time` will be asked."""
         self.timing = timing
+        _events.add(self)
         self.recorded = -1
 
     def __dealloc__(self):
+        if self.handle != NULL and not ce.is_closing():
+            self.end(self.device)
+
+    cdef int end(self, Device device) except -1:
+        """Gives the plugin's event up, if it is one of that device."""
+        cdef ce.da_event *handle = self.handle
         cdef ce.Failure *failure
-        if self.handle != NULL and self.device.engine.usable() and not ce.is_closing():
-            with nogil:
-                failure = ce.destroy_event(self.device.engine, self.handle)
-            del failure
+        if handle == NULL or self.device is not device or not device.engine.usable():
+            return 0
+        self.handle = NULL
+        with nogil:
+            failure = ce.destroy_event(device.engine, handle)
+        device.engine.keep(failure)
+        return 0
 
     def __repr__(self):
         return f"<Event of {self.device.name if self.device is not None else 'no device yet'}>"

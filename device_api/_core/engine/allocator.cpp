@@ -177,7 +177,7 @@ void Allocator::free_now(Block *block) {
       firsts_.erase(block);
     }
     delete block;
-    if (device_->usable()) delete free_chunk(chunk);
+    if (device_->usable()) device_->keep(free_chunk(chunk));
     return;
   }
   std::lock_guard<std::mutex> guard(mutex_);
@@ -272,7 +272,7 @@ void Allocator::release_all() {
       it = firsts_.erase(it);
     }
   }
-  for (Chunk *chunk : chunks) delete free_chunk(chunk);
+  for (Chunk *chunk : chunks) device_->keep(free_chunk(chunk));
 }
 
 void Allocator::hand_over(uint64_t idle, Stream *stream, uint64_t bytes) {

@@ -37,8 +37,9 @@ void EventPool::destroy() {
     events.swap(events_);
   }
   for (da_event *event : events) {
-    delete translate(device_->errors(), device_->tables().stream->event_destroy(device_->handle(), event),
-                     "stream.event_destroy");
+    device_->keep(translate(device_->errors(),
+                            device_->tables().stream->event_destroy(device_->handle(), event),
+                            "stream.event_destroy"));
   }
 }
 
@@ -64,6 +65,7 @@ bool Deferred::mark(Entry *entry) {
     }
     if (failure != nullptr) {
       delete failure;
+      misses_.fetch_add(1);
       return false;
     }
     entry->events.push_back(event);
@@ -80,6 +82,7 @@ bool Deferred::due(Entry *entry) {
         "stream.event_query");
     // On a lost device nothing runs any more.
     const bool lost = failure != nullptr && failure->code == DA_STATUS_DEVICE_LOST;
+    if (failure != nullptr && !lost) misses_.fetch_add(1);
     delete failure;
     if (done == 0 && !lost) return false;
     device->events.give_back(entry->events.back());
@@ -89,7 +92,7 @@ bool Deferred::due(Entry *entry) {
   return true;
 }
 
-void Deferred::reap() {
+void Deferred::reap(bool thorough) {
   if (empty()) return;
   std::list<Entry> work;
   {
@@ -101,7 +104,7 @@ void Deferred::reap() {
   while (!work.empty()) {
     Entry &entry = work.front();
     const bool marked = mark(&entry);
-    if (marked && patience > 0 && due(&entry)) {
+    if (marked && (thorough || patience > 0) && due(&entry)) {
       entry.action();
       count_.fetch_sub(1);
       work.pop_front();

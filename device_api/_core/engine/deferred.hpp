@@ -37,8 +37,11 @@ class Deferred {
 
   // Runs `action` once all work that the streams (of any device) have now is done.
   void add(std::vector<Stream *> streams, std::function<void()> action);
-  // Marks what is new and runs what has come due. May call the plugin: without the host lock.
-  void reap();
+  // Marks what is new and runs what has come due; a walk that is not `thorough` ends where little is due. May
+  // call the plugin: without the host lock.
+  void reap(bool thorough = false);
+  // How often the plugin could not set or look at a mark: what waits for it is looked at again later.
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
 
  private:
@@ -47,13 +50,14 @@ class Deferred {
     std::vector<da_event *> events;  // one for each stream, once marked
     std::function<void()> action;
   };
-  static bool mark(Entry *entry);
-  static bool due(Entry *entry);
+  bool mark(Entry *entry);
+  bool due(Entry *entry);
 
   Device *device_;
   std::mutex mutex_;
   std::list<Entry> entries_;
   std::atomic<uint64_t> count_{0};
+  std::atomic<uint64_t> misses_{0};
 };
 
 }  // namespace device_api

@@ -127,8 +127,25 @@ Failure *Device::synchronize() {
 void Device::destroy_streams() {
   events.destroy();
   for (const auto &stream : streams_) {
-    delete translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy");
+    keep(translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy"));
   }
+}
+
+void Device::keep(Failure *failure) {
+  if (failure == nullptr) return;
+  std::lock_guard<std::mutex> guard(kept_mutex_);
+  kept_.emplace_back(failure);
+  kept_count_.fetch_add(1);
+}
+
+Failure *Device::take_kept() {
+  if (kept_count_.load() == 0) return nullptr;
+  std::lock_guard<std::mutex> guard(kept_mutex_);
+  if (kept_.empty()) return nullptr;
+  Failure *failure = kept_.front().release();
+  kept_.erase(kept_.begin());
+  kept_count_.fetch_sub(1);
+  return failure;
 }
 
 void Device::release_held() {
@@ -139,7 +156,7 @@ void Device::release_held() {
 
 void Device::memory_info(uint64_t *out_free, uint64_t *out_total) {
   *out_free = *out_total = 0;
-  if (tables_.memory->info == nullptr) return;
+  if (tables_.memory->info == nullptr || !usable_) return;
   Failure *failure = translate(errors_, tables_.memory->info(handle_, out_free, out_total), "memory.info");
   if (failure != nullptr) *out_free = *out_total = 0;
   delete failure;

@@ -5,9 +5,11 @@
 #ifndef DEVICE_API_CORE_DEVICE_HPP
 #define DEVICE_API_CORE_DEVICE_HPP
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -98,6 +100,11 @@ class Device {
 
   // Waits for what the waits for single streams leave, and gives what failed. Without the host lock.
   Failure *synchronize();
+  // A failure that its caller could tell nobody, for the next wait of the host; nullptr passes. [thread-safe]
+  void keep(Failure *failure);
+  Failure *take_kept();
+  // Uploads that found no pinned memory and went straight from the caller's. [thread-safe]
+  std::atomic<uint64_t> unstaged{0};
   // Ends streams and events of a device without work.
   void destroy_streams();
   // Free and total bytes as the plugin sees them, or zeros.
@@ -141,6 +148,9 @@ class Device {
   std::vector<std::unique_ptr<Stream>> streams_;
   const uint32_t birth_ = fork_generation.load();
   bool usable_ = true;
+  std::mutex kept_mutex_;
+  std::vector<std::unique_ptr<Failure>> kept_;
+  std::atomic<uint64_t> kept_count_{0};
   std::vector<const da_kernel *> kernels_;
   Program *programs_ = nullptr;
   std::map<std::string, uint64_t> past_runs_;  // of programs that no longer exist

@@ -17,8 +17,8 @@ struct External {
 inline void end_external(const External &held) {
   Device *device = held.device;
   if (held.wrapped && device->usable()) {
-    delete translate(device->errors(), device->tables().memory->unwrap(device->handle(), held.handle),
-                     "memory.unwrap");
+    device->keep(translate(device->errors(), device->tables().memory->unwrap(device->handle(), held.handle),
+                           "memory.unwrap"));
   }
   held.release(held.owner);
 }

@@ -38,10 +38,23 @@ Failure *Graph::end() {
   const Tables &tables = device_->tables();
   Failure *failure = translate(
       device_->errors(), tables.capture->end(device_->handle(), stream_->handle, &capture_), "capture.end");
-  stream_->capturing = false;
   if (failure != nullptr) {
     capture_ = nullptr;
-  } else if (capture_ == nullptr) {
+    // A plugin that gave up before it had ended anything is asked once more: the stream must be free again.
+    int32_t still = 0;
+    delete translate(device_->errors(),
+                     tables.capture->is_capturing(device_->handle(), stream_->handle, &still),
+                     "capture.is_capturing");
+    da_capture *late = nullptr;
+    if (still != 0) {
+      delete translate(device_->errors(), tables.capture->end(device_->handle(), stream_->handle, &late),
+                       "capture.end");
+    }
+    if (late != nullptr)
+      device_->keep(translate(device_->errors(), tables.capture->destroy(late), "capture.destroy"));
+  }
+  stream_->capturing = false;
+  if (failure == nullptr && capture_ == nullptr) {
     failure = fail(kMalformed, "capture.end", "the plugin reported success and gave no capture");
   }
   return failure;
@@ -77,10 +90,11 @@ void Graph::retire() {
   device_->deferred.add({stream_}, [this] {
     if (device_->usable()) {
       if (capture_ != nullptr) {
-        delete translate(device_->errors(), device_->tables().capture->destroy(capture_), "capture.destroy");
+        device_->keep(
+            translate(device_->errors(), device_->tables().capture->destroy(capture_), "capture.destroy"));
       }
       stream_->reserved = false;
-      delete device_->allocator.release_stream(stream_);
+      device_->keep(device_->allocator.release_stream(stream_));
       stream_->idle = true;
     }
     delete this;

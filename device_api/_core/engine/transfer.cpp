@@ -50,6 +50,7 @@ Failure *write_to_device(Device *device, Stream *stream, Range destination, cons
       return failure;
     }
     delete failure;  // without staging memory the copy is slower, not wrong
+    device->unstaged.fetch_add(1);
   }
   *out_waits = stream != nullptr;
   return write_from_pinned(device, stream, destination, source, bytes);

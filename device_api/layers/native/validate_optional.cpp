@@ -29,6 +29,9 @@ void Validate::done(Call &call, CaptureEnd &arguments) {
 
 void Validate::done(Call &call, CaptureIsCapturing &arguments) {
   if (call.failed() || arguments.out_capturing == nullptr) return;
+  // A failed end ends a capture, unless the plugin says otherwise.
+  Object *stream = look(Kind::stream, arguments.stream);
+  if (stream != nullptr && *arguments.out_capturing == 1) stream->depth = 1;
   if (*arguments.out_capturing != 0 && *arguments.out_capturing != 1)
     find(call, Rule::STREAM_09, "out_capturing is " + std::to_string(*arguments.out_capturing));
 }
