@@ -77,6 +77,7 @@ class Worker:
         self.open = True
         self.ready = False
         self.job: Job | None = None
+        self.ran = ""
         self.result: Result | None = None
         self.deadline = time.monotonic() + START_SECONDS
         self.began = time.monotonic()
@@ -341,7 +342,9 @@ class Pool:
             if self._failed_starts > 3:
                 raise HarnessFailure(f"workers do not start: {how}\n{worker.output()}")
         if result is None:
-            result = self._charged(worker, status, how)
+            # Memory that an earlier case of the process corrupted may take down a later one.
+            company = f"; the process had run {worker.ran} before" if worker.ran else ""
+            result = self._charged(worker, status, how + company)
         self._done(worker, result)
 
     def _charged(self, worker: Worker, status: Status, how: str) -> Result:
@@ -356,7 +359,7 @@ class Pool:
     def _done(self, worker: Worker, result: Result) -> None:
         job = worker.job
         assert job is not None
-        worker.job = worker.result = None
+        worker.job, worker.result, worker.ran = None, None, job.name
         if worker in self._spare:
             self._spare[self._spare.index(worker)] = None
             worker.end(0.2)

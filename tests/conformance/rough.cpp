@@ -28,6 +28,14 @@ void corrupt_the_heap() {
   for (char *block : blocks) std::free(block);
 }
 
+/* In the first process that comes here, and in no later one. */
+void crash_once() {
+  const std::string mark = std::string(std::getenv("ROUGH_FOLDER")) + "/crashed";
+  if (access(mark.c_str(), F_OK) == 0) return;
+  std::fclose(std::fopen(mark.c_str(), "w"));
+  std::raise(SIGSEGV);
+}
+
 /* As a log without end does. */
 void fill_the_disk() {
   std::FILE *file = std::fopen((std::string(std::getenv("ROUGH_FOLDER")) + "/endless.log").c_str(), "w");
@@ -53,6 +61,7 @@ da_error *rough(void *, const da_kernel_context *, const da_tensor *const *, uin
                 const da_tensor *const *, uint32_t, const void *) {
   const std::string how = std::getenv("ROUGH") ? std::getenv("ROUGH") : "";
   if (how == "segfault") std::raise(SIGSEGV);
+  if (how == "once") crash_once();
   if (how == "hang") {
     for (;;) sleep(1);
   }

@@ -21,23 +21,33 @@ from conformance.runner import worker
 from conformance.trial import Operand, Trial, TrialFailure
 from device_api.ops._table import BY_NAME
 
-from .conftest import INCLUDE, ROOT
-
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "plugins" / "template"
 HURT, UNHURT = (
     "ops.sqrt.float32.claim",
     ("ops.exp.float32.claim", "ops.add.int32.claim", "abi.descriptor.texts"),
 )
 
 
+def _compile(compiler: str, *arguments: str | Path) -> None:
+    flags = ["-O1", "-fPIC", "-fvisibility=hidden", f"-I{ROOT / 'device_api' / 'include'}"]
+    subprocess.run([*compiler.split(), *flags, *map(str, arguments)], check=True, timeout=120)
+
+
 @pytest.fixture(scope="module")
-def rough(good_objects: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("rough") / "librough.so"
-    exports = library.with_name("exports.map")
+def rough(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin template behind a front that can be told to misbehave."""
+    folder = tmp_path_factory.mktemp("rough")
+    objects = []
+    for source in sorted(TEMPLATE.rglob("*.c")):
+        objects.append(folder / f"{source.stem}.o")
+        rename = ["-Ddevice_api_plugin=good_plugin"] if source.name == "plugin.c" else []
+        _compile(os.environ.get("CC", "cc"), "-std=c99", "-c", *rename, source, "-o", objects[-1])
+    exports, library = folder / "exports.map", folder / "librough.so"
     exports.write_text("{ global: device_api_plugin; local: *; };")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-shared"]
-    source = Path(__file__).with_name("rough.cpp")
-    command = [os.environ.get("CXX", "c++"), *flags, f"-I{INCLUDE}", f"-Wl,--version-script={exports}"]
-    subprocess.run([*command, source, *good_objects, "-lm", "-o", library], check=True, timeout=120)
+    front = Path(__file__).with_name("rough.cpp")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", f"-Wl,--version-script={exports}"]
+    _compile(os.environ.get("CXX", "c++"), *flags, front, *objects, "-lm", "-o", library)
     return library
 
 
@@ -97,6 +107,18 @@ def test_a_plugin_that_fills_the_disk_is_stopped_at_a_limit(rough: Path, tmp_pat
     assert (found[HURT]["status"], found[UNHURT[0]]["status"]) == ("crash", "pass")
     assert "SIGXFSZ" in found[HURT]["message"]
     assert (tmp_path / "endless.log").stat().st_size <= 20_000 * 1024
+
+
+def test_a_crash_that_another_case_may_have_caused_names_that_case(
+    rough: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first crash of a worker's second case, and none when it runs alone."""
+    monkeypatch.setenv("ROUGH", "once")
+    monkeypatch.setenv("ROUGH_FOLDER", str(tmp_path))
+    outcome = run(str(rough), include=[HURT, UNHURT[2]], jobs=1, progress=False, artifacts=tmp_path)
+    (hurt,) = [result for result in outcome.results if result.name == HURT]
+    assert hurt.status is not Status.PASS
+    assert f"the process had run {UNHURT[2]} before" in hurt.message
 
 
 # --- what a worker answers --------------------------------------------------------------------------
