@@ -24,14 +24,23 @@ Run = Callable[[bool, int, Progress], Part]
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m conformance.kill", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="of each fault only its first case")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer cases of each fault, a sample of the mutants"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
-    parser.add_argument("--only", choices=("faults",), action="append", help="run these parts only")
+    parser.add_argument("--only", choices=("faults", "mutants"), action="append", help="run these parts only")
     parser.add_argument("--fault", metavar="GLOB", help="run the named faults that match, and nothing else")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1), help="processes at a time")
     parser.add_argument("--folder", type=Path, default=faults.FOLDER, help="where the faulty libraries are")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write the kill table as Markdown")
     return parser
+
+
+def _mutants(quick: bool, jobs: int, progress: Progress) -> Part:
+    # Needs a parser of C++ and a compiler, which runs of the named faults do without.
+    from conformance.kill import mutants
+
+    return mutants.run(quick, jobs, progress)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,17 +53,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "faults": lambda quick, jobs, progress: faults.run(
             quick, jobs, progress, folder=options.folder, glob=options.fault or "*"
         ),
+        "mutants": _mutants,
     }
     chosen = ["faults"] if options.fault else options.only or list(runs)
     began = time.monotonic()
     try:
         parts = {name: runs[name](options.quick, options.jobs, bar_on(console)) for name in chosen}
-    except TableError as error:
-        print(error, file=sys.stderr)
-        return EXIT_USAGE
-    except FileNotFoundError as error:
-        print(error, file=sys.stderr)
-        return EXIT_UNAVAILABLE
+    except (TableError, FileNotFoundError, ModuleNotFoundError, RuntimeError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        if isinstance(error, ModuleNotFoundError):
+            print('mutants need the extra "kill": pip install "device_api[kill]"', file=sys.stderr)
+        if isinstance(error, TableError):
+            return EXIT_USAGE
+        return EXIT_FAILED if isinstance(error, RuntimeError) else EXIT_UNAVAILABLE
     report = build_report(parts, quick=options.quick, seconds=time.monotonic() - began)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
