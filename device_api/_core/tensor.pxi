@@ -280,6 +280,11 @@ cdef class Tensor:
         return _surface("__contains__")(self, value)
 
     def __getitem__(self, key):
+        cdef Tensor view
+        if not (self.differentiable and _grad_flag):
+            view = _basic_view(self, key)
+            if view is not None:
+                return view
         return _surface("__getitem__")(self, key)
 
     def __setitem__(self, key, value):

@@ -2,7 +2,16 @@
 
 from device_api.autograd.engine import backward, grad
 from device_api.autograd.gradcheck import gradcheck
-from device_api.autograd.graph import record
+from device_api.autograd.graph import record, record_move
 from device_api.autograd.modes import enable_grad, is_grad_enabled, no_grad
 
-__all__ = ["backward", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "no_grad", "record"]
+__all__ = [
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "is_grad_enabled",
+    "no_grad",
+    "record",
+    "record_move",
+]

@@ -16,9 +16,11 @@ import numpy as np
 from device_api import _core, dtypes
 from device_api.errors import GradientError
 from device_api.ops._rules import GRADIENT_NEEDS
+from device_api.ops._table import BY_NAME
 from device_api.ops.op_registry import spec_of
 from device_api.opset.spec import OpSpec
 
+_MOVED_AS = BY_NAME["copy"]  # the op with the same operands
 _DIFFERENTIABLE = dtypes.FLOATING | dtypes.COMPLEX
 
 
@@ -89,6 +91,27 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.spec.name} node>"
+
+
+class Move(Node):
+    """A tensor that went to another device: its gradient goes back to where it came from."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, tensor: _core.Tensor, device: _core.Device) -> None:
+        super().__init__(_MOVED_AS, (None,), (edge_of(tensor),), device)
+        self.source = tensor.device
+        self.inputs = [Facts(tensor)]
+        self.outputs = [Facts(tensor)]
+
+
+def record_move(tensor: _core.Tensor, moved: _core.Tensor) -> None:
+    """Called when a tensor that requires a gradient was copied to another device: hangs a node on the
+    copy."""
+    node = Move(tensor, moved.device)
+    moved.requires_grad = True
+    moved.node = node
+    moved.output_index = 0
 
 
 def edge_of(tensor: _core.Tensor) -> Edge:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from device_api import _core, dtypes
-from device_api.autograd.graph import Edge, Facts, Node, Saved, restored
+from device_api.autograd.graph import Edge, Facts, Move, Node, Saved, restored
 from device_api.errors import GradientError
 from device_api.ops import _functions as F
 from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS
@@ -17,6 +17,7 @@ from device_api.ops.binding import bind_attributes
 from device_api.ops.op_registry import JOINT_GRADIENTS
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import TensorSpec
+from device_api.tensor.conversion import to_device
 
 _NUMBERS = (int, float, complex)
 
@@ -33,6 +34,10 @@ def input_gradients(
             remedy="Pass retain_graph=True to the earlier call, or compute the result again.",
             op=node.spec.name,
         )
+    if isinstance(node, Move):
+        if gradients[0] is not None:
+            yield 0, to_device(gradients[0], node.source)
+        return
     spec = node.spec
     outputs = [restored(node, each, with_history) for each in node.outputs]
     attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}

@@ -8,14 +8,14 @@ complex numbers complex64 unless the default dtype says otherwise, integers int6
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from device_api import _core, dtypes
-from device_api.errors import DTypeError, GradientError, ShapeError
+from device_api.errors import DTypeError, ShapeError
 from device_api.interop.capsules import host_tensor
 from device_api.ops import _functions as F
 from device_api.ops._table import BY_NAME
@@ -165,28 +165,31 @@ def tolist(tensor: _core.Tensor) -> Any:
     return _plain(to_numpy(tensor))
 
 
-def to_device(tensor: _core.Tensor, device: DeviceLike, /, *, stream: Any = None) -> _core.Tensor:
-    """The tensor on another device; itself when it is there already.
+_move_hook: Callable[[_core.Tensor, _core.Tensor], None] | None = None
 
-    `stream` must be None: copies are ordered after the work that made the tensor. Moving is not recorded:
-    `GradientError` for a tensor that requires a gradient.
+
+def set_move_hook(hook: Callable[[_core.Tensor, _core.Tensor], None]) -> None:
+    """Says who records that a tensor was copied to another device, for gradients."""
+    global _move_hook
+    _move_hook = hook
+
+
+def to_device(tensor: _core.Tensor, device: DeviceLike, /, *, stream: Any = None) -> _core.Tensor:
+    """The tensor on another device; itself when it is there already. Gradients flow back over the way.
+
+    `stream` must be None: copies are ordered after the work that made the tensor.
     """
     if stream is not None:
         raise ValueError("to_device takes no stream: the copy is ordered after the work that made the tensor")
     target = open_device(device)
     if tensor.device == target:
         return tensor
-    if tensor.requires_grad and _core.grad_enabled():
-        raise GradientError(
-            "moving a tensor to another device is not recorded",
-            subject=f"{tensor.device} to {target}",
-            why="the tensor requires a gradient, which would be lost",
-            remedy="Move tensor.detach(), or move inside no_grad().",
-        )
     check_held(target, tensor.dtype_code)
     packed = contiguous(tensor)
     moved = _core.empty(target, packed.dtype_code, packed.shape)
     _core.copy_bytes(packed, moved)
+    if tensor.requires_grad and _core.grad_enabled() and _move_hook is not None:
+        _move_hook(tensor, moved)
     return moved
 
 

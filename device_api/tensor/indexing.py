@@ -18,7 +18,7 @@ from device_api.ops._table import BY_NAME
 from device_api.ops.facts import inverse_permutation
 from device_api.ops.views import Layout
 from device_api.tensor.conversion import asarray, write
-from device_api.tensor.keys import Advanced, Key, joined_sizes, parse, position
+from device_api.tensor.keys import Advanced, Key, joined_sizes, parse
 
 _REPLACE = 1
 
@@ -26,11 +26,9 @@ _REPLACE = 1
 def getitem(x: _core.Tensor, key: Any, /) -> _core.Tensor:
     """The elements that a key names: a view for basic keys, else a new tensor.
 
-    Raises `IndexOutOfRange`, `ShapeError` for masks that do not fit, `DTypeError` for keys of other dtypes.
+    The native core has answered plain basic keys before. Raises `IndexOutOfRange`, `ShapeError` for masks that do not fit, `DTypeError` for keys of other dtypes.
     """
     recording = x.requires_grad and _core.grad_enabled()
-    if type(key) is int and not recording and x.ndim:
-        return _part(x, key)
     parsed = parse(x, key)
     view = _recorded_view(x, parsed) if recording else _plain_view(x, parsed)
     if not parsed.advanced:
@@ -94,13 +92,6 @@ def _values(x: _core.Tensor, value: Any) -> _core.Tensor:
             remedy="Write inside no_grad(), or build the tensor with where.",
         )
     return given if given.dtype_code == x.dtype_code else F.copy(given, dtype=x.dtype)
-
-
-def _part(x: _core.Tensor, index: int) -> _core.Tensor:
-    """One position of the first axis: the shortest way for the commonest key."""
-    shape, strides = x.shape, x.strides
-    offset = position(index, shape[0], 0) * strides[0] * x.itemsize
-    return _core.view(x, x.dtype_code, shape[1:], strides[1:], x.byte_offset + offset)
 
 
 def _plain_view(x: _core.Tensor, key: Key) -> _core.Tensor:
