@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from device_api import _core
 from device_api.amp import casting
-from device_api.autograd import backward, record, record_move
+from device_api.autograd import backward, recipe, record_move
 from device_api.ops import python_kernels
 from device_api.ops._table import BY_NAME, OPS
 from device_api.ops.planning import plan
@@ -35,5 +35,5 @@ _core.set_operators({operator: BY_NAME[op].id for operator, op in _OPERATORS.ite
 _core.set_surface({**SURFACE, "backward": backward})
 _core.set_autocast_hook(casting.operands)
 conversion.set_move_hook(record_move)
-_core.set_hooks(plan=plan, record=record, coerce=coerce)
+_core.set_hooks(plan=plan, record=_core.Recorder(recipe), coerce=coerce)
 python_kernels.provide("cpu", "reference_cpu.long_tail")

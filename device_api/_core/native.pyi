@@ -310,6 +310,54 @@ def view(
 def data_handle(tensor: Tensor) -> int: ...
 def data_start(tensor: Tensor) -> int: ...
 
+class Facts:
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    ndim: int
+    size: int
+
+class Saved:
+    tensor: Tensor
+    version: int
+    output: int | None
+
+class Edge:
+    node: Node | None
+    output: int
+    leaf: Tensor | None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    @property
+    def key(self) -> tuple[int, int]: ...
+
+class Node:
+    op: int
+    results: int
+    attributes: tuple[Any, ...]
+    edges: tuple[Edge | None, ...]
+    device: Device
+    inputs: tuple[Any, ...]
+    outputs: tuple[Saved | Facts, ...]
+    freed: bool
+    def __init__(
+        self,
+        op: int,
+        results: int,
+        attributes: tuple[Any, ...],
+        edges: tuple[Edge | None, ...],
+        device: Device,
+    ) -> None: ...
+    def free(self) -> None: ...
+
+class Recorder:
+    def __init__(self, recipe: Callable[[int, int, list[int]], tuple[bytes, bytes]]) -> None: ...
+    def __call__(
+        self, op: int, inputs: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Tensor, ...]
+    ) -> None: ...
+
+def facts_of(tensor: Tensor) -> Facts: ...
+def edge_of(tensor: Tensor) -> Edge: ...
+
 class RandomStream:
     device: Device
     def __init__(self, device: Device, seed: int, offset: int) -> None: ...

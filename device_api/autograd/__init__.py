@@ -2,7 +2,7 @@
 
 from device_api.autograd.engine import backward, grad
 from device_api.autograd.gradcheck import gradcheck
-from device_api.autograd.graph import record, record_move
+from device_api.autograd.graph import recipe, record_move
 from device_api.autograd.modes import enable_grad, is_grad_enabled, no_grad
 
 __all__ = [
@@ -12,6 +12,6 @@ __all__ = [
     "gradcheck",
     "is_grad_enabled",
     "no_grad",
-    "record",
+    "recipe",
     "record_move",
 ]

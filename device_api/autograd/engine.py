@@ -145,7 +145,7 @@ class _Pass:
             known = self.captured.get(edge.key)
             self.captured[edge.key] = gradient if known is None else F.add(known, gradient)
         if edge.node is not None:
-            arrived = self.pending.setdefault(id(edge.node), [None] * len(edge.node.spec.outputs))
+            arrived = self.pending.setdefault(id(edge.node), [None] * edge.node.results)
             known = arrived[edge.output]
             arrived[edge.output] = gradient if known is None else F.add(known, gradient)
         elif capture is None and edge.leaf is not None:

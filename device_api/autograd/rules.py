@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 from device_api import _core, dtypes
-from device_api.autograd.graph import Edge, Facts, Move, Node, Saved, restored
+from device_api.autograd.graph import Edge, Facts, Move, Node, Saved, input_name, restored
 from device_api.errors import GradientError
 from device_api.ops import _functions as F
 from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS
 from device_api.ops.attributes import scalar_bytes
 from device_api.ops.binding import bind_attributes
-from device_api.ops.op_registry import JOINT_GRADIENTS
+from device_api.ops.op_registry import JOINT_GRADIENTS, spec_of
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import TensorSpec
 from device_api.tensor.conversion import to_device
@@ -30,26 +30,26 @@ def input_gradients(
         return
     if node.freed:
         raise GradientError(
-            f"the graph of {node.spec.name} was released by an earlier backward",
+            f"the graph of {spec_of(node.op).name} was released by an earlier backward",
             remedy="Pass retain_graph=True to the earlier call, or compute the result again.",
-            op=node.spec.name,
+            op=spec_of(node.op).name,
         )
     if isinstance(node, Move):
         if gradients[0] is not None:
             yield 0, to_device(gradients[0], node.source)
         return
-    spec = node.spec
+    spec = spec_of(node.op)
     outputs = [restored(node, each, with_history) for each in node.outputs]
     attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}
     g: Any = gradients[0] if len(spec.outputs) == 1 else tuple(gradients)
     done: set[str] = set()
     joint = JOINT_GRADIENTS.get(spec.name)
     if joint is not None:
-        operands = _operands(node, node.input_name(places[0]), with_history)
+        operands = _operands(node, input_name(node.op, places[0]), with_history)
         yield from _distributed(node, joint(g, *operands, *outputs, **attributes), places)
         return
     for place in places:
-        name = node.input_name(place)
+        name = input_name(node.op, place)
         if name in done:
             continue
         done.add(name)
@@ -77,7 +77,7 @@ def input_gradients(
 
 def _distributed(node: Node, made: tuple[Any, ...], places: list[int]) -> Iterator[tuple[int, _core.Tensor]]:
     """What a rule for all inputs gave, input by input; a list input has a list of gradients."""
-    spec = node.spec
+    spec = spec_of(node.op)
     fixed = sum(not each.variadic for each in spec.inputs)
     flat = [*made[:fixed], *(made[fixed] or () if fixed < len(spec.inputs) else ())]
     for place in places:
@@ -89,11 +89,11 @@ def _distributed(node: Node, made: tuple[Any, ...], places: list[int]) -> Iterat
 
 def _operands(node: Node, name: str, with_history: bool) -> list[Any]:
     """The inputs as a rule takes them: a variadic input as one list, a needed Python number as a tensor."""
-    spec = node.spec
+    spec = spec_of(node.op)
     needed = GRADIENT_NEEDS[spec.name, name]
     flat = [
         _number(node, place, each)
-        if isinstance(each, _NUMBERS) and node.input_name(place) in needed
+        if isinstance(each, _NUMBERS) and input_name(node.op, place) in needed
         else restored(node, each, with_history)
         for place, each in enumerate(node.inputs)
     ]
@@ -114,8 +114,9 @@ def _fitted(value: _core.Tensor, edge: Edge) -> _core.Tensor:
 
 def _number(node: Node, place: int, value: bool | int | float | complex) -> _core.Tensor:
     """A Python operand as a tensor of the dtype it was promoted to."""
-    declared = node.spec.inputs[min(place, len(node.spec.inputs) - 1)].type
-    if declared == node.spec.outputs[0].type:
+    spec = spec_of(node.op)
+    declared = spec.inputs[min(place, len(spec.inputs) - 1)].type
+    if declared == spec.outputs[0].type:
         result = node.outputs[0]
         code = dtypes.code((result.tensor if isinstance(result, Saved) else result).dtype)
     else:
@@ -125,14 +126,15 @@ def _number(node: Node, place: int, value: bool | int | float | complex) -> _cor
 
 def _promoted(node: Node, place: int) -> int:
     """The dtype code that promotion gave to an operand."""
+    spec = spec_of(node.op)
     specs: list[Any] = []
     for each in node.inputs:
         known = each.tensor if isinstance(each, Saved) else each
         is_tensor = isinstance(known, (_core.Tensor, Facts))
         specs.append(TensorSpec(known.shape, dtypes.code(known.dtype)) if is_tensor else known)
-    code = bind_types(node.spec, specs).inputs[place]
+    code = bind_types(spec, specs).inputs[place]
     if code is None:
-        raise TypeError(f"{node.spec.name} has no operand {place}")
+        raise TypeError(f"{spec.name} has no operand {place}")
     return code
 
 

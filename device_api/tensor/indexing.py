@@ -26,7 +26,8 @@ _REPLACE = 1
 def getitem(x: _core.Tensor, key: Any, /) -> _core.Tensor:
     """The elements that a key names: a view for basic keys, else a new tensor.
 
-    The native core has answered plain basic keys before. Raises `IndexOutOfRange`, `ShapeError` for masks that do not fit, `DTypeError` for keys of other dtypes.
+    The native core has answered plain basic keys before. Raises `IndexOutOfRange`, `ShapeError` for masks
+    that do not fit, `DTypeError` for keys of other dtypes.
     """
     recording = x.requires_grad and _core.grad_enabled()
     parsed = parse(x, key)

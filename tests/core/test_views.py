@@ -35,12 +35,13 @@ def test_a_tensor_without_a_surface_says_what_it_is_and_what_it_lacks(
     done = run_python("""
 x = _core.empty(device, 13, (2, 3))
 assert repr(x) == "<Tensor float64(2, 3) on toy:0>", repr(x)
+assert x[0].shape == (3,)
 try:
-    x[0]
+    x[[0]]
 except TypeError as error:
     assert "__getitem__" in str(error)
 else:
-    raise AssertionError("indexing needs the surface")
+    raise AssertionError("indexing by a list needs the surface")
 """)
     assert done.returncode == 0, done.stderr
 
