@@ -23,6 +23,9 @@ struct Recipe {
 // All tensors of the request have the output's shape.
 std::unique_ptr<Plan> elementwise_plan(const Request &request, const Recipe &recipe);
 
+// A recipe around a loop of one type for operands that may be 16-bit floats, which it runs on widened blocks.
+Recipe widened_recipe(const Request &request, const LoopEntry &entry);
+
 // Finds the loop for the request's op and dtype in the tables of all families; 16-bit floats without a loop
 // of their own run the float32 loop on widened blocks.
 std::unique_ptr<Plan> build_elementwise(const Request &request);

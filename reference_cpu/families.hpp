@@ -16,6 +16,8 @@ extern const LoopTable binary_bits;
 extern const LoopTable binary_math;
 extern const LoopTable comparisons;
 extern const LoopTable selections;
+extern const LoopTable clips;
+extern const LoopTable activations;
 extern const LoopTable unary_basic;
 extern const LoopTable unary_float32;
 extern const LoopTable unary_math;
@@ -40,6 +42,24 @@ std::unique_ptr<Plan> build_gather_rows(const Request &request);
 std::unique_ptr<Plan> build_scatter_rows(const Request &request);
 std::unique_ptr<Plan> build_compact(const Request &request);
 std::unique_ptr<Plan> build_argsort_last(const Request &request);
+
+// Composite ops that are faster in one piece than as what they are composed of.
+std::unique_ptr<Plan> build_clip(const Request &request);
+std::unique_ptr<Plan> build_gelu(const Request &request);
+std::unique_ptr<Plan> build_softmax(const Request &request);
+std::unique_ptr<Plan> build_log_softmax(const Request &request);
+std::unique_ptr<Plan> build_softmax_gradient(const Request &request);
+std::unique_ptr<Plan> build_log_softmax_gradient(const Request &request);
+std::unique_ptr<Plan> build_layer_norm(const Request &request);
+std::unique_ptr<Plan> build_rms_norm(const Request &request);
+std::unique_ptr<Plan> build_group_norm(const Request &request);
+std::unique_ptr<Plan> build_batch_norm(const Request &request);
+std::unique_ptr<Plan> build_batch_norm_training(const Request &request);
+std::unique_ptr<Plan> build_standardize(const Request &request);
+std::unique_ptr<Plan> build_standardize_gradient(const Request &request);
+std::unique_ptr<Plan> build_convolution(const Request &request);
+std::unique_ptr<Plan> build_convolution_input_gradient(const Request &request);
+std::unique_ptr<Plan> build_convolution_weight_gradient(const Request &request);
 
 }  // namespace reference_cpu
 

@@ -66,7 +66,7 @@ class StridedFill final : public Plan {
     da_tensor source = request.out();
     source.dl.strides = zeros;
     const da_tensor *inputs[] = {&source};
-    copy_ = build_copy(Request{request.op, inputs, 1, request.outputs, 1});
+    copy_ = build_copy(Request{request.op, inputs, 1, request.outputs, 1, nullptr});
   }
 
   void run(const da_tensor *const *, const da_tensor *const *outputs, const void *attributes) const override {

@@ -24,7 +24,8 @@ constexpr uint64_t types(Types... dtypes) {
 constexpr uint64_t kBool = types(DA_BOOL);
 constexpr uint64_t kInteger =
     types(DA_INT8, DA_INT16, DA_INT32, DA_INT64, DA_UINT8, DA_UINT16, DA_UINT32, DA_UINT64);
-constexpr uint64_t kFloat = types(DA_FLOAT16, DA_BFLOAT16, DA_FLOAT32, DA_FLOAT64);
+constexpr uint64_t kHalf = types(DA_FLOAT16, DA_BFLOAT16);
+constexpr uint64_t kFloat = kHalf | types(DA_FLOAT32, DA_FLOAT64);
 constexpr uint64_t kComplex = types(DA_COMPLEX64, DA_COMPLEX128);
 constexpr uint64_t kNumeric = kInteger | kFloat | kComplex;
 constexpr uint64_t kOrdered = kBool | kInteger | kFloat;
@@ -39,10 +40,15 @@ struct Row {
   uint64_t first_types, second_types;  // 0: from the loop tables
   uint64_t flags;
   Builder build;
+  uint8_t optional = 0;  // how many of the inputs, the last ones, may be absent
 };
 
 constexpr Row unary(const char *op) { return {op, 1, 1, 0, 0, kInPlace, build_elementwise}; }
 constexpr Row binary(const char *op) { return {op, 2, 1, 0, 0, kInPlace, build_elementwise}; }
+// A composite op on row-major tensors: the host copies others into that form.
+constexpr Row dense(const char *op, uint8_t inputs, Builder build, uint8_t optional = 0) {
+  return {op, inputs, 1, kFloat, 0, DA_KERNEL_DETERMINISTIC, build, optional};
+}
 
 constexpr Row rows[] = {
     {"copy", 1, 1, kAll, kAll, kInPlace, build_copy},
@@ -117,6 +123,15 @@ constexpr Row rows[] = {
     binary("greater"),
     binary("greater_equal"),
     {"where", 3, 1, 0, 0, kInPlace, build_elementwise},
+    {"clip", 3, 1, 0, 0, kInPlace, build_clip, 2},
+    unary("relu"),
+    unary("relu6"),
+    unary("hardswish"),
+    unary("sigmoid"),
+    unary("silu"),
+    unary("mish"),
+    unary("softplus"),
+    {"gelu", 1, 1, kHalf | types(DA_FLOAT32), 0, kInPlace, build_gelu},
     {"reduce_sum", 1, 1, kNumeric, 0, kStrided, build_reduce_sum},
     {"reduce_prod", 1, 1, kNumeric, 0, kStrided, build_reduce_prod},
     {"reduce_max", 1, 1, kOrdered, 0, kStrided, build_reduce_max},
@@ -132,12 +147,26 @@ constexpr Row rows[] = {
     {"scatter_rows", 3, 1, kAll, 0, kStrided, build_scatter_rows},
     {"compact", 1, 2, 0, 0, kStrided, build_compact},
     {"argsort_last", 1, 1, kOrdered, 0, kStrided, build_argsort_last},
+    dense("softmax", 1, build_softmax),
+    dense("log_softmax", 1, build_log_softmax),
+    dense("softmax_gradient", 2, build_softmax_gradient),
+    dense("log_softmax_gradient", 2, build_log_softmax_gradient),
+    dense("layer_norm", 3, build_layer_norm, 2),
+    dense("rms_norm", 2, build_rms_norm, 1),
+    dense("group_norm", 3, build_group_norm, 2),
+    dense("batch_norm", 5, build_batch_norm, 2),
+    {"batch_norm_training", 5, 3, kFloat, 0, DA_KERNEL_DETERMINISTIC, build_batch_norm_training, 2},
+    dense("standardize", 1, build_standardize),
+    dense("standardize_gradient", 2, build_standardize_gradient),
+    dense("convolution", 3, build_convolution, 1),
+    dense("convolution_input_gradient", 2, build_convolution_input_gradient),
+    dense("convolution_weight_gradient", 2, build_convolution_weight_gradient),
 };
 constexpr size_t kRows = std::size(rows);
 
 const LoopTable *const loop_tables[] = {&binary_arithmetic, &binary_division, &binary_bits, &binary_math,
-                                        &comparisons,       &selections,      &unary_basic, &unary_float32,
-                                        &unary_math,        &unary_complex};
+                                        &comparisons,       &selections,      &clips,       &activations,
+                                        &unary_basic,       &unary_float32,   &unary_math,  &unary_complex};
 
 const LoopEntry *find_loop(const char *op, int32_t dtype) {
   for (const LoopTable *table : loop_tables) {
@@ -166,8 +195,9 @@ void check(const Row &row, const Request &request) {
                                                   std::to_string(request.input_count) + " and " +
                                                   std::to_string(request.output_count));
   }
-  const auto check_tensor = [](const da_tensor *tensor, const char *role, uint32_t index) {
+  const auto check_tensor = [](const da_tensor *tensor, const char *role, uint32_t index, bool optional) {
     const std::string name = std::string(role) + " " + std::to_string(index);
+    if (tensor == nullptr && optional) return;
     if (tensor == nullptr) throw Failure(DA_STATUS_INVALID_ARGUMENT, name + " is absent");
     if (tensor->dtype <= DA_DTYPE_INVALID || tensor->dtype > DA_FLOAT8_E5M2) {
       throw Failure(DA_STATUS_INVALID_ARGUMENT,
@@ -177,23 +207,28 @@ void check(const Row &row, const Request &request) {
       throw Failure(DA_STATUS_INVALID_ARGUMENT, name + " has rank " + std::to_string(tensor->dl.ndim));
     }
   };
-  for (uint32_t i = 0; i < request.input_count; ++i) check_tensor(request.inputs[i], "input", i);
-  for (uint32_t i = 0; i < request.output_count; ++i) check_tensor(request.outputs[i], "output", i);
+  for (uint32_t i = 0; i < request.input_count; ++i) {
+    check_tensor(request.inputs[i], "input", i, i + row.optional >= row.inputs);
+  }
+  for (uint32_t i = 0; i < request.output_count; ++i) check_tensor(request.outputs[i], "output", i, false);
 }
 
 template <size_t row>
 std::unique_ptr<Plan> make_plan(const da_tensor *const *inputs, uint32_t input_count,
-                                const da_tensor *const *outputs, uint32_t output_count) {
-  const Request request{rows[row].op, inputs, input_count, outputs, output_count};
+                                const da_tensor *const *outputs, uint32_t output_count,
+                                const void *attributes) {
+  const Request request{rows[row].op, inputs, input_count, outputs, output_count, attributes};
   check(rows[row], request);
   return rows[row].build(request);
 }
 
 template <size_t row>
 da_error *prepare(da_device *, const da_kernel *, const da_tensor *const *inputs, uint32_t input_count,
-                  const da_tensor *const *outputs, uint32_t output_count, const void *, void **out_state) {
-  return guarded(rows[row].op,
-                 [&] { *out_state = make_plan<row>(inputs, input_count, outputs, output_count).release(); });
+                  const da_tensor *const *outputs, uint32_t output_count, const void *attributes,
+                  void **out_state) {
+  return guarded(rows[row].op, [&] {
+    *out_state = make_plan<row>(inputs, input_count, outputs, output_count, attributes).release();
+  });
 }
 
 template <size_t row>
@@ -201,7 +236,7 @@ da_error *launch(void *state, const da_kernel_context *, const da_tensor *const 
                  const da_tensor *const *outputs, uint32_t output_count, const void *attributes) {
   return guarded(rows[row].op, [&] {
     if (state != nullptr) return static_cast<const Plan *>(state)->run(inputs, outputs, attributes);
-    make_plan<row>(inputs, input_count, outputs, output_count)->run(inputs, outputs, attributes);
+    make_plan<row>(inputs, input_count, outputs, output_count, attributes)->run(inputs, outputs, attributes);
   });
 }
 
@@ -214,7 +249,7 @@ da_kernel make_kernel() {
   kernel.op = rows[row].op;
   kernel.dtypes[0] = rows[row].first_types;
   kernel.dtypes[1] = rows[row].second_types;
-  if (rows[row].build == build_elementwise) kernel.dtypes[0] = loop_types(rows[row].op);
+  if (kernel.dtypes[0] == 0) kernel.dtypes[0] = loop_types(rows[row].op);
   kernel.flags = rows[row].flags;
   kernel.launch = launch<row>;
   kernel.prepare = prepare<row>;
@@ -238,24 +273,28 @@ da_error *list(da_device *, da_kernel_list *out_list) {
 
 }  // namespace
 
+Recipe widened_recipe(const Request &request, const LoopEntry &entry) {
+  Recipe recipe;
+  recipe.loop = entry.loop;
+  recipe.weight = entry.weight;
+  for (uint32_t k = 0; k < request.input_count; ++k) {
+    const int32_t dtype = request.inputs[k]->dtype;
+    if (dtype != entry.dtype && is_half(dtype)) recipe.convert[k + 1] = widen_loop(dtype);
+  }
+  const int32_t made = request.out().dtype;
+  if (made != entry.dtype && is_half(made)) recipe.convert[0] = narrow_loop(made);
+  return recipe;
+}
+
 std::unique_ptr<Plan> build_elementwise(const Request &request) {
   // The last input has the dtype of the op; a condition may stand before it.
   const int32_t dtype = request.in(static_cast<int>(request.input_count) - 1).dtype;
-  Recipe recipe;
   const LoopEntry *entry = find_loop(request.op, dtype);
-  if (entry == nullptr && is_half(dtype)) {
-    entry = find_loop(request.op, DA_FLOAT32);
-    for (uint32_t k = 0; k < request.input_count; ++k) {
-      if (request.inputs[k]->dtype == dtype) recipe.convert[k + 1] = widen_loop(dtype);
-    }
-    if (request.out().dtype == dtype) recipe.convert[0] = narrow_loop(dtype);
-  }
+  if (entry == nullptr && is_half(dtype)) entry = find_loop(request.op, DA_FLOAT32);
   if (entry == nullptr) {
     throw Failure(DA_STATUS_UNIMPLEMENTED, "has no kernel for dtype code " + std::to_string(dtype));
   }
-  recipe.loop = entry->loop;
-  recipe.weight = entry->weight;
-  return elementwise_plan(request, recipe);
+  return elementwise_plan(request, widened_recipe(request, *entry));
 }
 
 const da_kernel_interface kernel_interface = {sizeof(da_kernel_interface), nullptr,

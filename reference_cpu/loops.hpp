@@ -13,6 +13,7 @@
 // Compiles a function for several levels of x86-64 and picks one when the library is opened. Not under
 // sanitizers: the choice runs before their start-up.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(REFERENCE_CPU_SANITIZED)
+#define REFERENCE_CPU_HAS_CLONES
 #define REFERENCE_CPU_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define REFERENCE_CPU_CLONES

@@ -21,15 +21,18 @@ class Plan {
                    const void *attributes) const = 0;
 };
 
-// The tensors `prepare` was called with; their data pointers mean nothing.
+// What `prepare` was called with; the data pointers of its tensors mean nothing. An absent optional input is
+// NULL.
 struct Request {
   const char *op;
   const da_tensor *const *inputs;
   uint32_t input_count;
   const da_tensor *const *outputs;
   uint32_t output_count;
+  const void *attributes;
 
   const da_tensor &in(int i) const { return *inputs[i]; }
+  bool has(int i) const { return inputs[i] != nullptr; }
   const da_tensor &out(int i = 0) const { return *outputs[i]; }
 };
 

@@ -135,7 +135,7 @@ AddRow add_row_of(int32_t dtype) {
 class ScatterPlan final : public Plan {
  public:
   explicit ScatterPlan(const Request &request)
-      : base_(build_copy(Request{request.op, request.inputs, 1, request.outputs, 1})),
+      : base_(build_copy(Request{request.op, request.inputs, 1, request.outputs, 1, nullptr})),
         add_row_(add_row_of(request.out().dtype)),
         target_(request.out()),
         updates_(request.in(2)),

@@ -1,15 +1,20 @@
-// Unary mathematical kernels of float32 in vector form, and square roots and reciprocals of both float types.
+// Unary mathematical kernels of float32 in vector form; exp, square roots and reciprocals of both float
+// types.
 #include <cmath>
 
 #include "families.hpp"
 #include "vector_math.hpp"
+#include "vector_math64.hpp"
 
 namespace reference_cpu {
 namespace {
 
-#define CALL(Name, function)                                                                               \
-  struct Name {                                                                                            \
-    static inline __attribute__((always_inline)) float apply(float a) { return vector_math::function(a); } \
+#define CALL(Name, function)                                    \
+  struct Name {                                                 \
+    template <class T>                                          \
+    static inline __attribute__((always_inline)) T apply(T a) { \
+      return vector_math::function(a);                          \
+    }                                                           \
   };
 CALL(Exp, exp)
 CALL(Exp2, exp2)
@@ -22,6 +27,7 @@ CALL(Sinh, sinh)
 CALL(Cosh, cosh)
 CALL(Tanh, tanh)
 CALL(Erf, erf)
+CALL(Erfc, erfc)
 CALL(SinCore, sin)
 CALL(CosCore, cos)
 CALL(TanCore, tan)
@@ -75,6 +81,7 @@ float exact_tan(float x) { return std::tan(x); }
 
 const LoopEntry entries[] = {
     {"exp", DA_FLOAT32, 2, loop<Exp>},
+    {"exp", DA_FLOAT64, 6, unary_clones<Exp, double, double>},
     {"exp2", DA_FLOAT32, 2, loop<Exp2>},
     {"expm1", DA_FLOAT32, 3, loop<Expm1>},
     {"log", DA_FLOAT32, 3, loop<Log>},
@@ -88,6 +95,7 @@ const LoopEntry entries[] = {
     {"cosh", DA_FLOAT32, 6, loop<Cosh>},
     {"tanh", DA_FLOAT32, 4, loop<Tanh>},
     {"erf", DA_FLOAT32, 4, loop<Erf>},
+    {"erfc", DA_FLOAT32, 5, loop<Erfc>},
     {"sqrt", DA_FLOAT32, 1, loop<Sqrt>},
     {"reciprocal", DA_FLOAT32, 1, loop<Reciprocal>},
     {"sqrt", DA_FLOAT64, 2, unary_clones<Sqrt, double, double>},

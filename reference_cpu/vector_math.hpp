@@ -67,6 +67,37 @@ REFERENCE_CPU_INLINE float exp(float x) {
   return scale(1.0f + expm1_near_zero(part.r), part.n);
 }
 
+// A number as a product of two, for what may be smaller than the least normal number: what is multiplied by
+// the first factor and then by the second is rounded there once.
+template <class T>
+struct Factors {
+  T first, second;
+  REFERENCE_CPU_INLINE T product() const { return first * second; }
+};
+
+// exp(x) for x <= 0.
+REFERENCE_CPU_INLINE Factors<float> exp_factors(float x) {
+  const Reduced part = reduce_exponent(x < -125.0f ? -125.0f : x);
+  const int32_t half = part.n >> 1;
+  return {(1.0f + expm1_near_zero(part.r)) * power_of_two(half), power_of_two(part.n - half)};
+}
+
+// What rounding took away from difference = x - y; 0 where that is not finite.
+template <class T>
+REFERENCE_CPU_INLINE T lost_in_difference(T x, T y, T difference) {
+  const T back = difference - x;
+  const T lost = (x - (difference - back)) - (y + back);
+  return difference - difference == T(0) ? lost : T(0);
+}
+
+// exp(x - y) for x <= y, without the error that rounding the difference would bring.
+REFERENCE_CPU_INLINE float exp_of_difference(float x, float y) {
+  const float difference = x - y;
+  Reduced part = reduce_exponent(difference < -105.0f ? -105.0f : difference);
+  part.r += lost_in_difference(x, y, difference);
+  return scale(1.0f + expm1_near_zero(part.r), part.n);
+}
+
 REFERENCE_CPU_INLINE float exp2(float x) {
   const float inside = clamp(x, -152.0f, 129.0f);
   const float shifted = inside + kRounder;
@@ -222,6 +253,59 @@ REFERENCE_CPU_INLINE float erf(float x) {
   const float rest = (1.0f + expm1_near_zero(part.r)) * power_of_two(part.n);
   const float large = std::copysign(1.0f - rest, x);
   const float made = size < 0.92f ? small : large;
+  return x == x ? made : x;
+}
+
+// exp(t^2) erfc(t) / u for t >= 0: a polynomial of v = u - kErfcMiddle, where u = 1 / (1 + 0.45 t) in [0.17,
+// 1].
+constexpr float kErfcMiddle = 0.58665514f;
+REFERENCE_CPU_INLINE float erfc_polynomial(float v) {
+  float q = 2.898559719e-02f;
+  q = q * v - 3.178713843e-02f;
+  q = q * v - 4.025664553e-02f;
+  q = q * v + 7.762096077e-02f;
+  q = q * v + 4.546407610e-02f;
+  q = q * v - 1.547233015e-01f;
+  q = q * v - 1.160564721e-01f;
+  q = q * v + 3.089576960e-01f;
+  q = q * v + 7.356692553e-01f;
+  q = q * v + 7.911505103e-01f;
+  return q * v + 5.303801298e-01f;
+}
+
+// exp(t^2) erfc(t), within 3 units in the last place.
+REFERENCE_CPU_INLINE float scaled_erfc(float t) {
+  const float u = 1.0f / (1.0f + 0.45f * t);
+  return u * erfc_polynomial(u - kErfcMiddle);
+}
+
+// exp(-factor * x^2) for x in [0, 15]. The square is taken in two parts, the first of which is exact: the
+// exponent may be as great as 100, and its error would become a relative one of the result.
+REFERENCE_CPU_INLINE Factors<float> exp_of_square(float x, float factor) {
+  const float high = bit_cast<float>(bit_cast<uint32_t>(x) & 0xfffff000u);
+  Reduced part = reduce_exponent(-factor * (high * high));
+  part.r -= factor * ((x - high) * (x + high));
+  const int32_t half = part.n >> 1;
+  return {(1.0f + expm1_near_zero(part.r)) * power_of_two(half), power_of_two(part.n - half)};
+}
+
+REFERENCE_CPU_INLINE float erfc(float x) {
+  const float size = std::fabs(x);
+  const float t = size > 10.5f ? 10.5f : size;  // erfc(10.1) is below the least subnormal number
+  const double u = 1.0 / (1.0 + 0.45 * static_cast<double>(t));
+  const double v = u - static_cast<double>(kErfcMiddle);
+  const double scaled = u * static_cast<double>(erfc_polynomial(static_cast<float>(v)));
+  const Factors<float> power = exp_of_square(t, 1.0f);
+  const float far = power.first * static_cast<float>(scaled) * power.second;
+  float q = -5.967310863e-04f;  // as in erf
+  const float z = x * x;
+  q = q * z + 4.988905974e-03f;
+  q = q * z - 2.676399425e-02f;
+  q = q * z + 1.128175408e-01f;
+  q = q * z - 3.761248887e-01f;
+  q = q * z + 1.283791512e-01f;
+  const float near = 1.0f - (x + x * q);
+  const float made = size < 0.5f ? near : (x < 0.0f ? 2.0f - far : far);
   return x == x ? made : x;
 }
 

@@ -11,11 +11,15 @@ module knows nothing of device_api, NumPy or PyTorch, and asserts nothing: it me
 
 from __future__ import annotations
 
+import math
 import statistics
+import time
 import timeit
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+
+LEAST_ROUNDS = 5
 
 
 class Timer(Protocol):
@@ -83,26 +87,40 @@ class Row:
 
 
 def interleave(
-    candidates: Mapping[str, Candidate], *, rounds: int = 30, slice_seconds: float = 0.002
+    candidates: Mapping[str, Candidate],
+    *,
+    rounds: int = 30,
+    slice_seconds: float = 0.002,
+    most_seconds: float = math.inf,
 ) -> dict[str, Timing]:
     """Times all candidates in round-robin slices of about `slice_seconds` each.
 
     Every candidate is called at least once per slice, and warmed up while its number of calls per slice is
-    found.
+    found. A slice begins with a call that does not count: it brings the candidate's data into the caches and
+    gives the waiting threads of the one before time to fall asleep. After `most_seconds` no further round
+    begins, if there have been five.
     """
     timers = {name: candidate.timer() for name, candidate in candidates.items()}
-    return rotate(timers, rounds=rounds, slice_seconds=slice_seconds)
+    return rotate(timers, rounds=rounds, slice_seconds=slice_seconds, most_seconds=most_seconds)
 
 
 def rotate(
-    timers: Mapping[str, Timer], *, rounds: int = 30, slice_seconds: float = 0.002
+    timers: Mapping[str, Timer],
+    *,
+    rounds: int = 30,
+    slice_seconds: float = 0.002,
+    most_seconds: float = math.inf,
 ) -> dict[str, Timing]:
     """The same for timers of any kind."""
+    began = time.perf_counter()
     calls = {name: _calls_per_slice(timer, slice_seconds) for name, timer in timers.items()}
     taken: dict[str, list[float]] = {name: [] for name in timers}
     order = list(timers)
-    for _ in range(rounds):
+    for done in range(rounds):
+        if done >= LEAST_ROUNDS and time.perf_counter() - began > most_seconds:
+            break
         for name in order:
+            timers[name].timeit(1)
             taken[name].append(timers[name].timeit(calls[name]) / calls[name])
         order.append(order.pop(0))
     return {name: Timing(tuple(values)) for name, values in taken.items()}
@@ -115,10 +133,13 @@ def compare(
     *,
     rounds: int = 30,
     slice_seconds: float = 0.002,
+    most_seconds: float = math.inf,
 ) -> Row:
     """Times `ours` and its peers interleaved; a peer that is None is missing and gets no ratio."""
     present = {peer: candidate for peer, candidate in peers.items() if candidate is not None}
-    timings = interleave({"": ours, **present}, rounds=rounds, slice_seconds=slice_seconds)
+    timings = interleave(
+        {"": ours, **present}, rounds=rounds, slice_seconds=slice_seconds, most_seconds=most_seconds
+    )
     mine = timings[""]
     ratio = {peer: mine.ratio_to(timings[peer]) if peer in present else None for peer in peers}
     return Row(name, mine.median, ratio, mine.p10)

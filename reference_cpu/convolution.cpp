@@ -1,0 +1,253 @@
+// convolution (1 to 3 spatial axes) and its gradient by the input. The image is cut into strips along its
+// first axis that is longer than 1; a strip's channels are copied into planes that fit the second-level
+// cache, and tiles of output features x places go over them. A sum's terms are added in one order, whatever
+// the strips and threads. 16-bit floats are summed in float32 and rounded once.
+#include "device_api/ops.h"
+
+#include <memory>
+
+#include "convolution_planes.hpp"
+#include "convolution_shape.hpp"
+#include "convolution_tiles.hpp"
+#include "error.hpp"
+#include "families.hpp"
+#include "halves.hpp"
+#include "pool.hpp"
+
+namespace reference_cpu {
+namespace {
+
+constexpr int64_t kStripBytes = 192 * 1024;  // of the planes of a strip
+constexpr int64_t kUnits = 16;               // pieces of work that a large convolution has at least
+constexpr int64_t kParallel = 1 << 20;       // multiplications from which threads pay
+
+// How sums are made from a source: of the channels of a group (the terms), for its features (the rows).
+struct Roles {
+  int64_t images, groups, channels, features;
+  Axes source, result;                     // sizes
+  int64_t channel_weight, feature_weight;  // distances of weights in memory
+  int64_t group_weight;
+};
+
+// T is the type in memory, C the one to compute with.
+template <class T, class C>
+class GridRunner {
+ public:
+  GridRunner(const Roles &roles, const Grid &grid) : roles_(roles), grid_(grid), tiles_(tile_set<C>()) {
+    split_ = grid.count[0] > 1 ? 0 : grid.count[1] > 1 ? 1 : 2;
+    Axes whole = grid.count;
+    for (size_t d = 0; d < 3; ++d) whole[d] += grid.reach[d];
+    const int64_t slice =
+        product(whole) / whole[split_];  // elements of a plane for one index of the split axis
+    const int64_t bytes = static_cast<int64_t>(sizeof(C)) * roles.channels * planes() * slice;
+    const int64_t most = std::max<int64_t>(1, kStripBytes / std::max<int64_t>(1, bytes) - grid.reach[split_]);
+    strip_ = next_part(grid.count[split_], std::min(most, grid.count[split_]));
+    strips_ = (grid.count[split_] + strip_ - 1) / strip_;
+    sizes_ = whole;
+    sizes_[split_] = strip_ + grid.reach[split_];
+    plane_ = product(sizes_);
+    for (int64_t c = 0; c < roles.channels; ++c) {
+      for (const Tap &tap : grid.taps) {
+        const int64_t place = (tap.offset[0] * sizes_[1] + tap.offset[1]) * sizes_[2] + tap.offset[2];
+        terms_.push_back(
+            {(c * planes() + tap.plane) * plane_ + place, c * roles.channel_weight + tap.weight});
+      }
+    }
+    // Few strips are many pieces by their features, in whole tiles.
+    const int64_t units = std::max<int64_t>(1, roles.images * roles.groups * strips_);
+    const int64_t blocks = (roles.features + tiles_.rows - 1) / tiles_.rows;
+    const int64_t parts = std::min((kUnits + units - 1) / units, std::max<int64_t>(1, blocks));
+    chunk_ = std::max<int64_t>(1, (blocks + parts - 1) / parts) * tiles_.rows;
+    chunks_ = (roles.features + chunk_ - 1) / chunk_;
+  }
+
+  void run(const T *source, const C *weight, const C *bias, T *result) const {
+    const int64_t units = roles_.images * roles_.groups * strips_ * chunks_;
+    const int64_t work = chunk_ * static_cast<int64_t>(terms_.size()) * plane_;
+    const int64_t grain = std::max<int64_t>(1, std::min(units, kParallel / std::max<int64_t>(1, work)));
+    parallel_for(units, grain, [&](int64_t begin, int64_t end) {
+      // A tile may read, and drop, places behind the last one.
+      const int64_t slack = tiles_.vectors * tiles_.lanes;
+      std::unique_ptr<C[]> memory(new C[static_cast<size_t>(roles_.channels * planes() * plane_ + slack)]);
+      int64_t held = -1;
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t piece = unit / chunks_;
+        if (piece != held) copy_strip(memory.get(), source, piece);
+        held = piece;
+        run_chunk(memory.get(), weight, bias, result, piece, unit % chunks_ * chunk_);
+      }
+    });
+  }
+
+ private:
+  int64_t planes() const { return static_cast<int64_t>(grid_.planes.size()); }
+
+  // Pieces are numbered by image, group and strip.
+  void copy_strip(C *to, const T *source, int64_t piece) const {
+    const int64_t strip = piece % strips_, channel = piece / strips_ * roles_.channels;
+    for (int64_t c = 0; c < roles_.channels; ++c) {
+      for (Plane plane : grid_.planes) {
+        plane.shift[split_] += plane.scale[split_] * strip * strip_;
+        copy_plane(to, sizes_, source + (channel + c) * product(roles_.source), roles_.source, plane);
+        to += plane_;
+      }
+    }
+    std::fill(to, to + tiles_.vectors * tiles_.lanes, C(0));
+  }
+
+  void run_chunk(const C *planes, const C *weight, const C *bias, T *result, int64_t piece,
+                 int64_t first_feature) const {
+    const int64_t strip = piece % strips_, group = piece / strips_ % roles_.groups;
+    const int64_t image = piece / strips_ / roles_.groups;
+    Axes count = grid_.count;
+    count[split_] = std::min(strip_, grid_.count[split_] - strip * strip_);
+    const int64_t places =
+        ((count[0] - 1) * sizes_[1] + count[1] - 1) * sizes_[2] + count[2];  // up to the last result's
+    Axes first = grid_.first;
+    first[split_] += grid_.step[split_] * strip * strip_;
+    const int64_t last_feature = std::min(first_feature + chunk_, roles_.features);
+    alignas(64) C sums[kMostTileRows * 3 * 64 / sizeof(C)];
+    for (int64_t feature = first_feature; feature < last_feature;) {
+      const int64_t rows = next_part(last_feature - feature, tiles_.rows);
+      const int64_t channel = group * roles_.features + feature;
+      const C *factors = weight + group * roles_.group_weight + feature * roles_.feature_weight;
+      T *to = result + (image * roles_.groups * roles_.features + channel) * product(roles_.result);
+      for (int64_t place = 0; place < places;) {
+        const int64_t vectors = next_part((places - place + tiles_.lanes - 1) / tiles_.lanes, tiles_.vectors);
+        tiles_.result[rows - 1][vectors - 1](sums, factors, roles_.feature_weight, planes + place,
+                                             terms_.data(), static_cast<int64_t>(terms_.size()));
+        const int64_t width = vectors * tiles_.lanes;
+        write_tile(sums, rows, width, place, std::min(place + width, places), count, first,
+                   bias == nullptr ? nullptr : bias + channel, to);
+        place += width;
+      }
+      feature += rows;
+    }
+  }
+
+  // Puts the sums of the places [place, end) where they belong; those between two lines belong nowhere.
+  void write_tile(const C *sums, int64_t rows, int64_t width, int64_t place, int64_t end, const Axes &count,
+                  const Axes &first, const C *bias, T *result) const {
+    for (int64_t p = place; p < end;) {
+      const int64_t w = p % sizes_[2], line = p / sizes_[2];
+      const int64_t h = line % sizes_[1], d = line / sizes_[1];
+      const int64_t next = std::min(end, p - w + sizes_[2]);
+      const int64_t n = std::min(next - p, count[2] - w);
+      if (h < count[1] && n > 0) {
+        const int64_t at =
+            ((d * grid_.step[0] + first[0]) * roles_.result[1] + h * grid_.step[1] + first[1]) *
+                roles_.result[2] +
+            w * grid_.step[2] + first[2];
+        for (int64_t r = 0; r < rows; ++r) {
+          T *to = result + r * product(roles_.result) + at;
+          const C *from = sums + r * width + (p - place), more = bias == nullptr ? C(0) : bias[r];
+          write_line(to, grid_.step[2], from, more, n);
+        }
+      }
+      p = next;
+    }
+  }
+
+  static void write_line(T *to, int64_t step, const C *from, C more, int64_t n) {
+    if constexpr (std::is_same_v<T, C>) {
+      if (step == 1) {
+        for (int64_t i = 0; i < n; ++i) to[i] = from[i] + more;
+      } else {
+        for (int64_t i = 0; i < n; ++i) to[i * step] = from[i] + more;
+      }
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i * step] = narrow<T>(from[i] + more);
+    }
+  }
+
+  Roles roles_;
+  Grid grid_;
+  const TileSet<C> &tiles_;
+  size_t split_;            // the axis along which strips are cut
+  int64_t strip_, strips_;  // places of that axis in a strip, and how many strips
+  int64_t chunk_, chunks_;  // features that are one piece of work, and how many pieces
+  Axes sizes_;              // of a plane of a strip
+  int64_t plane_;           // elements of it
+  std::vector<Term> terms_;
+};
+
+template <class T, class C>
+class ConvolutionPlan final : public Plan {
+ public:
+  ConvolutionPlan(const Roles &roles, const std::vector<Grid> &grids, int64_t weights, bool has_bias)
+      : weights_(weights), features_(roles.groups * roles.features), has_bias_(has_bias) {
+    int64_t covered = 0;
+    for (const Grid &grid : grids) {
+      runners_.emplace_back(roles, grid);
+      covered += product(grid.count);
+    }
+    if (covered != product(roles.result)) throw Failure(DA_STATUS_INTERNAL, "the grids leave results out");
+  }
+
+  void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
+    std::vector<C> weight_memory, bias_memory;
+    const C *weight = numbers(inputs[1], weights_, weight_memory);
+    const C *bias = has_bias_ ? numbers(inputs[2], features_, bias_memory) : nullptr;
+    for (const GridRunner<T, C> &runner : runners_) {
+      runner.run(reinterpret_cast<const T *>(address(inputs[0])), weight, bias,
+                 reinterpret_cast<T *>(address(outputs[0])));
+    }
+  }
+
+ private:
+  static const C *numbers(const da_tensor *tensor, int64_t count, std::vector<C> &memory) {
+    if (!is_half(tensor->dtype)) return reinterpret_cast<const C *>(address(tensor));
+    memory.resize(static_cast<size_t>(count));
+    char *const pair[] = {reinterpret_cast<char *>(memory.data()), address(tensor)};
+    widen_loop(tensor->dtype)(pair, count);
+    return memory.data();
+  }
+
+  std::vector<GridRunner<T, C>> runners_;
+  int64_t weights_, features_;
+  bool has_bias_;  // the third input
+};
+
+std::unique_ptr<Plan> plan_of(int32_t dtype, const Roles &roles, const std::vector<Grid> &grids,
+                              int64_t weights, bool bias) {
+  switch (dtype) {
+    case DA_FLOAT16:
+      return std::make_unique<ConvolutionPlan<float16, float>>(roles, grids, weights, bias);
+    case DA_BFLOAT16:
+      return std::make_unique<ConvolutionPlan<bfloat16, float>>(roles, grids, weights, bias);
+    case DA_FLOAT32:
+      return std::make_unique<ConvolutionPlan<float, float>>(roles, grids, weights, bias);
+    default:
+      return std::make_unique<ConvolutionPlan<double, double>>(roles, grids, weights, bias);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> build_convolution(const Request &request) {
+  const auto &a = attributes_of<da_attributes_convolution>(request.attributes);
+  const Convolution c =
+      convolution_of({request.in(0).dl, request.in(1).dl, request.out().dl, a.stride_count, a.stride,
+                      a.padding_count, a.padding, a.dilation_count, a.dilation, a.groups});
+  const int64_t of_feature = c.channels * c.taps();
+  const Roles roles{c.images,   c.groups,   c.channels,
+                    c.features, c.image,    c.result,
+                    c.taps(),   of_feature, c.features * of_feature};
+  return plan_of(request.out().dtype, roles, {forward_grid(c)}, c.groups * c.features * of_feature,
+                 request.has(2));
+}
+
+std::unique_ptr<Plan> build_convolution_input_gradient(const Request &request) {
+  const auto &a = attributes_of<da_attributes_convolution_input_gradient>(request.attributes);
+  const Convolution c =
+      convolution_of({request.out().dl, request.in(1).dl, request.in(0).dl, a.stride_count, a.stride,
+                      a.padding_count, a.padding, a.dilation_count, a.dilation, a.groups});
+  const int64_t of_feature = c.channels * c.taps();
+  // The result's features are the terms here, and the image's channels are the rows.
+  const Roles roles{c.images,   c.groups, c.features,
+                    c.channels, c.result, c.image,
+                    of_feature, c.taps(), c.features * of_feature};
+  return plan_of(request.out().dtype, roles, gradient_grids(c), c.groups * c.features * of_feature, false);
+}
+
+}  // namespace reference_cpu

@@ -1,0 +1,130 @@
+// See convolution_tiles.hpp. Each tile is compiled for each level of x86-64, with the vectors and as many
+// accumulators as that level has registers for; the level is chosen at run time.
+#include "convolution_tiles.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "lanes.hpp"
+#include "loops.hpp"
+
+namespace reference_cpu {
+namespace {
+
+// A vector at a time: a copy of a whole array of them would keep the array out of the registers.
+template <class V, class C>
+inline __attribute__((always_inline)) void load(V &vector, const C *from) {
+  std::memcpy(&vector, from, sizeof(vector));
+}
+
+template <class V, class C>
+inline __attribute__((always_inline)) void store(C *to, const V &vector) {
+  std::memcpy(to, &vector, sizeof(vector));
+}
+
+template <class C, int kLanes, int kRows, int kVectors>
+inline __attribute__((always_inline)) void result_tile(C *sums, const C *weight, int64_t row, const C *source,
+                                                       const Term *terms, int64_t count) {
+  Vector<C, kLanes> total[kRows][kVectors] = {};
+  for (int64_t k = 0; k < count; ++k) {
+    const C *from = source + terms[k].source;
+    const C *factors = weight + terms[k].weight;
+    Vector<C, kLanes> part[kVectors];
+    for (int v = 0; v < kVectors; ++v) load(part[v], from + v * kLanes);
+    for (int r = 0; r < kRows; ++r) {
+      for (int v = 0; v < kVectors; ++v) total[r][v] += part[v] * factors[r * row];
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) store(sums + (r * kVectors + v) * kLanes, total[r][v]);
+  }
+}
+
+template <class C, int kLanes, int kRows, int kVectors>
+inline __attribute__((always_inline)) void weight_tile(C *sums, const C *upstream, int64_t pitch,
+                                                       const C *source, const int64_t *offsets,
+                                                       const Lines &lines) {
+  Vector<C, kLanes> total[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) load(total[r][v], sums + r * pitch + v * kLanes);
+  }
+  const C *from[kRows];
+  for (int64_t line = 0; line < lines.count; ++line) {
+    for (int r = 0; r < kRows; ++r) from[r] = source + lines.starts[line] + offsets[r];
+    for (int64_t p = 0; p < lines.places; ++p, upstream += pitch) {
+      Vector<C, kLanes> part[kVectors];
+      for (int v = 0; v < kVectors; ++v) load(part[v], upstream + v * kLanes);
+      for (int r = 0; r < kRows; ++r) {
+        for (int v = 0; v < kVectors; ++v) total[r][v] += part[v] * from[r][p];
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) store(sums + r * pitch + v * kLanes, total[r][v]);
+  }
+}
+
+// One struct of static functions for each level: the attribute belongs to a function, not to a template
+// argument.
+#define LEVEL(Name, attribute, kBytes, kRowsOfTile, kVectorsOfTile)                                         \
+  template <class C>                                                                                        \
+  struct Name {                                                                                             \
+    static constexpr int lanes = kBytes / sizeof(C), rows = kRowsOfTile, vectors = kVectorsOfTile;          \
+    template <int kRows, int kVectors>                                                                      \
+    attribute static void result(C *sums, const C *weight, int64_t row, const C *source, const Term *terms, \
+                                 int64_t count) {                                                           \
+      result_tile<C, lanes, kRows, kVectors>(sums, weight, row, source, terms, count);                      \
+    }                                                                                                       \
+    template <int kRows, int kVectors>                                                                      \
+    attribute static void weight(C *sums, const C *upstream, int64_t pitch, const C *source,                \
+                                 const int64_t *offsets, const Lines &lines) {                              \
+      weight_tile<C, lanes, kRows, kVectors>(sums, upstream, pitch, source, offsets, lines);                \
+    }                                                                                                       \
+  };
+
+LEVEL(Portable, , 16, 4, 2)
+#if defined(REFERENCE_CPU_HAS_CLONES)
+LEVEL(Level3, __attribute__((target("arch=x86-64-v3"))), 32, 6, 2)
+LEVEL(Level4, __attribute__((target("arch=x86-64-v4"))), 64, 8, 3)
+#endif
+#undef LEVEL
+
+template <class C, template <class> class Level, size_t kRow, size_t... kVector>
+void fill_row(TileSet<C> &set, std::index_sequence<kVector...>) {
+  ((set.result[kRow][kVector] = Level<C>::template result<kRow + 1, kVector + 1>), ...);
+  ((set.weight[kRow][kVector] = Level<C>::template weight<kRow + 1, kVector + 1>), ...);
+}
+
+template <class C, template <class> class Level, size_t... kRow>
+TileSet<C> filled(std::index_sequence<kRow...>) {
+  TileSet<C> set{Level<C>::rows, Level<C>::vectors, Level<C>::lanes, {}, {}};
+  (fill_row<C, Level, kRow>(set, std::make_index_sequence<Level<C>::vectors>()), ...);
+  return set;
+}
+
+template <class C, template <class> class Level>
+TileSet<C> filled() {
+  return filled<C, Level>(std::make_index_sequence<Level<C>::rows>());
+}
+
+template <class C>
+TileSet<C> chosen() {
+#if defined(REFERENCE_CPU_HAS_CLONES)
+  if (__builtin_cpu_supports("x86-64-v4")) return filled<C, Level4>();
+  if (__builtin_cpu_supports("x86-64-v3")) return filled<C, Level3>();
+#endif
+  return filled<C, Portable>();
+}
+
+}  // namespace
+
+template <class C>
+const TileSet<C> &tile_set() {
+  static const TileSet<C> set = chosen<C>();
+  return set;
+}
+
+template const TileSet<float> &tile_set<float>();
+template const TileSet<double> &tile_set<double>();
+
+}  // namespace reference_cpu

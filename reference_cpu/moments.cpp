@@ -1,0 +1,75 @@
+// See moments.hpp.
+#include "moments.hpp"
+
+#include "loops.hpp"
+
+namespace reference_cpu {
+namespace {
+
+template <class C>
+REFERENCE_CPU_CLONES double sum(const C *x, int64_t n) {
+  return sum_terms<C>(
+      n, [x](int64_t i, auto &lanes) __attribute__((always_inline)) { load_lanes(lanes, x + i); },
+      [x](int64_t i) { return x[i]; });
+}
+
+template <class C>
+REFERENCE_CPU_CLONES double sum_of_distances(const C *x, int64_t n, C middle) {
+  return sum_terms<C>(
+      n,
+      [=](int64_t i, auto &lanes) __attribute__((always_inline)) {
+        load_lanes(lanes, x + i);
+        lanes -= middle;
+      },
+      [=](int64_t i) { return x[i] - middle; });
+}
+
+template <class C>
+REFERENCE_CPU_CLONES double sum_of_squares(const C *x, int64_t n, C middle) {
+  return sum_terms<C>(
+      n,
+      [=](int64_t i, auto &lanes) __attribute__((always_inline)) {
+        load_lanes(lanes, x + i);
+        lanes -= middle;
+        lanes *= lanes;
+      },
+      [=](int64_t i) { return (x[i] - middle) * (x[i] - middle); });
+}
+
+}  // namespace
+
+template <class C>
+Moments moments_of(const char *x, int32_t dtype, const Group &group) {
+  const int64_t width = item_size(dtype);
+  const double count = static_cast<double>(group.size());
+  Segment<C> segment(dtype);
+  double total = 0;
+  each_segment(group, [&](int64_t at, int64_t n) { total += sum(segment.read(x + at * width, n), n); });
+  const C middle = static_cast<C>(total / count);
+  double distances = 0, squares = 0;
+  each_segment(group, [&](int64_t at, int64_t n) {
+    const C *numbers = segment.read(x + at * width, n);
+    distances += sum_of_distances(numbers, n, middle);
+    squares += sum_of_squares(numbers, n, middle);
+  });
+  const double rest = distances / count;
+  return {static_cast<double>(middle), rest, std::max(0.0, squares / count - rest * rest)};
+}
+
+template <class C>
+double power_of(const char *x, int32_t dtype, const Group &group) {
+  const int64_t width = item_size(dtype);
+  Segment<C> segment(dtype);
+  double total = 0;
+  each_segment(group, [&](int64_t at, int64_t n) {
+    total += sum_of_squares(segment.read(x + at * width, n), n, C(0));
+  });
+  return total / static_cast<double>(group.size());
+}
+
+template Moments moments_of<float>(const char *, int32_t, const Group &);
+template Moments moments_of<double>(const char *, int32_t, const Group &);
+template double power_of<float>(const char *, int32_t, const Group &);
+template double power_of<double>(const char *, int32_t, const Group &);
+
+}  // namespace reference_cpu

@@ -1,0 +1,172 @@
+// layer_norm, rms_norm and group_norm: groups of neighbouring elements, one after the other in memory.
+#include <string>
+#include <vector>
+
+#include "device_api/ops.h"
+#include "error.hpp"
+#include "families.hpp"
+#include "moments.hpp"
+#include "pool.hpp"
+
+namespace reference_cpu {
+namespace {
+
+constexpr int64_t kPiece = 1 << 14;  // elements of one thread's piece
+
+template <class C>
+REFERENCE_CPU_CLONES void shift_and_scale(C *out, const C *x, int64_t n, C middle, C rest, C scale) {
+  REFERENCE_CPU_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) out[i] = ((x[i] - middle) - rest) * scale;
+}
+
+template <class C>
+REFERENCE_CPU_CLONES void multiply_by(C *out, int64_t n, const C *weight) {
+  for (int64_t i = 0; i < n; ++i) out[i] *= weight[i];
+}
+
+template <class C>
+REFERENCE_CPU_CLONES void add_to(C *out, int64_t n, const C *bias) {
+  for (int64_t i = 0; i < n; ++i) out[i] += bias[i];
+}
+
+template <class C>
+REFERENCE_CPU_CLONES void scale_and_shift(C *out, int64_t n, C weight, C bias) {
+  for (int64_t i = 0; i < n; ++i) out[i] = out[i] * weight + bias;
+}
+
+// An optional parameter as numbers.
+template <class C>
+class Parameter {
+ public:
+  Parameter(const da_tensor *tensor, int64_t size) {
+    if (tensor == nullptr) return;
+    numbers_ = reinterpret_cast<const C *>(address(tensor));
+    if (!is_half(tensor->dtype)) return;
+    widened_.resize(static_cast<size_t>(size));
+    char *const pair[] = {reinterpret_cast<char *>(widened_.data()), address(tensor)};
+    widen_loop(tensor->dtype)(pair, size);
+    numbers_ = widened_.data();
+  }
+  const C *numbers() const { return numbers_; }  // NULL when absent
+
+ private:
+  const C *numbers_ = nullptr;
+  std::vector<C> widened_;
+};
+
+struct Shape {
+  int64_t groups, size;  // elements of a group
+  int64_t run;           // neighbours that share a weight and a bias; 0: each has its own
+  int64_t channels;      // of a group, when run > 0
+  double epsilon;
+  bool centred;
+};
+
+template <class C>
+class NormPlan final : public Plan {
+ public:
+  NormPlan(const Request &request, const Shape &shape) : shape_(shape), dtype_(request.out().dtype) {}
+
+  void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
+    const char *x = address(inputs[0]);
+    char *out = address(outputs[0]);
+    const int64_t parameters = shape_.run == 0 ? shape_.size : parameter_count(inputs);
+    const Parameter<C> weight(inputs[1], parameters), bias(shape_.centred ? inputs[2] : nullptr, parameters);
+    const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, shape_.size));
+    parallel_for(shape_.groups, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) run_group(i, x, out, weight.numbers(), bias.numbers());
+    });
+  }
+
+ private:
+  // The number of channels, which weight and bias have an element for each of.
+  int64_t parameter_count(const da_tensor *const *inputs) const {
+    for (int k = 1; k < 3; ++k) {
+      if (inputs[k] != nullptr) return element_count(*inputs[k]);
+    }
+    return 0;
+  }
+
+  void run_group(int64_t index, const char *x, char *out, const C *weight, const C *bias) const {
+    const int64_t width = item_size(dtype_);
+    const Group group{index * shape_.size, 1, shape_.size, 0};
+    Moments moments{0, 0, 0};
+    if (shape_.centred) {
+      moments = moments_of<C>(x, dtype_, group);
+    } else {
+      moments.variance = power_of<C>(x, dtype_, group);
+    }
+    const C middle = static_cast<C>(moments.middle), rest = static_cast<C>(moments.rest);
+    const C scale = static_cast<C>(moments.scale(shape_.epsilon));
+    Segment<C> from(dtype_), to(dtype_);
+    each_segment(group, [&](int64_t at, int64_t n) {
+      C *made = to.place(out + at * width);
+      shift_and_scale(made, from.read(x + at * width, n), n, middle, rest, scale);
+      if (shape_.run == 0) {
+        if (weight != nullptr) multiply_by(made, n, weight + (at - group.start));
+        if (bias != nullptr) add_to(made, n, bias + (at - group.start));
+      } else if (weight != nullptr || bias != nullptr) {
+        by_channels(made, at, n, weight, bias);
+      }
+      to.wrote(out + at * width, n);
+    });
+  }
+
+  // n numbers from element `at` on; channels of `run` elements follow each other.
+  void by_channels(C *made, int64_t at, int64_t n, const C *weight, const C *bias) const {
+    for (int64_t done = 0; done < n;) {
+      const int64_t place = at + done;
+      const int64_t channel = place / shape_.run % shape_.channels;
+      const int64_t count = std::min(n - done, shape_.run - place % shape_.run);
+      scale_and_shift(made + done, count, weight == nullptr ? C(1) : weight[channel],
+                      bias == nullptr ? C(0) : bias[channel]);
+      done += count;
+    }
+  }
+
+  Shape shape_;
+  int32_t dtype_;
+};
+
+std::unique_ptr<Plan> norm_plan(const Request &request, const Shape &shape) {
+  if (request.out().dtype == DA_FLOAT64) return std::make_unique<NormPlan<double>>(request, shape);
+  return std::make_unique<NormPlan<float>>(request, shape);
+}
+
+// All elements from `axis` on are a group.
+Shape trailing(const da_dl_tensor &x, int64_t axis, double epsilon, bool centred) {
+  if (axis < 0 || axis >= x.ndim) {
+    throw Failure(DA_STATUS_INVALID_ARGUMENT,
+                  "axis " + std::to_string(axis) + " is none of the " + std::to_string(x.ndim) + " axes");
+  }
+  Shape shape{1, 1, 0, 0, epsilon, centred};
+  for (int64_t d = 0; d < x.ndim; ++d) (d < axis ? shape.groups : shape.size) *= x.shape[d];
+  return shape;
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> build_layer_norm(const Request &request) {
+  const auto &attributes = attributes_of<da_attributes_layer_norm>(request.attributes);
+  return norm_plan(request, trailing(request.in(0).dl, attributes.axis, attributes.epsilon, true));
+}
+
+std::unique_ptr<Plan> build_rms_norm(const Request &request) {
+  const auto &attributes = attributes_of<da_attributes_rms_norm>(request.attributes);
+  return norm_plan(request, trailing(request.in(0).dl, attributes.axis, attributes.epsilon, false));
+}
+
+std::unique_ptr<Plan> build_group_norm(const Request &request) {
+  const auto &attributes = attributes_of<da_attributes_group_norm>(request.attributes);
+  const da_dl_tensor &x = request.in(0).dl;
+  if (x.ndim < 2 || attributes.groups < 1 || x.shape[1] % attributes.groups != 0) {
+    throw Failure(DA_STATUS_INVALID_ARGUMENT,
+                  "there are no " + std::to_string(attributes.groups) + " equal groups of channels");
+  }
+  const int64_t size = element_count(request.in(0)) / std::max<int64_t>(1, x.shape[0] * attributes.groups);
+  const int64_t run = element_count(request.in(0)) / std::max<int64_t>(1, x.shape[0] * x.shape[1]);
+  return norm_plan(request, Shape{x.shape[0] * attributes.groups, size, std::max<int64_t>(1, run), x.shape[1],
+                                  attributes.epsilon, true});
+}
+
+}  // namespace reference_cpu
