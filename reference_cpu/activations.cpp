@@ -51,8 +51,7 @@ template <class T>
 INLINE T times_sigmoid(T factor, T x) {
   const vector_math::Factors<T> power = vector_math::exp_factors(x < T(0) ? x : -x);
   const T share = T(1) + power.product();
-  // Minus infinity times 0 is NaN, as it is in the composition.
-  return x < T(0) ? factor * power.first / share * power.second + x * T(0) : factor / share;
+  return x < T(0) ? factor * power.first / share * power.second : factor / share;
 }
 
 struct Silu {
@@ -73,10 +72,11 @@ struct Softplus {
 struct Mish {
   template <class T>
   INLINE T apply(T x) {
-    const T e = vector_math::exp(x < T(0) ? x : -x);
-    const T top = x < T(0) ? e * (e + T(2)) : e * T(2) + T(1);
-    const T rest = x < T(0) ? T(2) : e * e * T(2);
-    return x * (top / (top + rest));
+    const vector_math::Factors<T> power = vector_math::exp_factors(x < T(0) ? x : -x);
+    const T e = power.product();
+    if (x < T(0)) return x * power.first * ((e + T(2)) / (e * (e + T(2)) + T(2))) * power.second;
+    const T top = e * T(2) + T(1);
+    return x * (top / (top + e * e * T(2)));
   }
 };
 
@@ -85,8 +85,9 @@ struct Gelu {
   INLINE float apply(float x) {
     const float size = std::fabs(x), t = size > 14.8f ? 14.8f : size;
     const vector_math::Factors<float> power = vector_math::exp_of_square(t, 0.5f);
-    const float beyond = 0.5f * vector_math::scaled_erfc(t * 0.70710678f) * power.first;
-    return x < 0 ? x * beyond * power.second + x * 0.0f : x * (1.0f - beyond * power.second);
+    const float tail = 0.5f * vector_math::scaled_erfc(t * 0.70710678f) * power.first;
+    const float beyond = size > 14.8f ? 0.0f : tail;
+    return x < 0 ? x * beyond * power.second : x * (1.0f - beyond * power.second);
   }
 };
 

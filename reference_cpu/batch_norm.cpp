@@ -13,7 +13,8 @@
 namespace reference_cpu {
 namespace {
 
-constexpr int64_t kShortRun = 8;     // elements below which the passes over runs do not pay
+constexpr int64_t kShortRun = 8;     // elements below which the passes over runs do not pay,
+constexpr int64_t kSmall = 4096;     // unless there are few elements
 constexpr int64_t kPiece = 1 << 14;  // elements of one thread's piece
 
 template <class C>
@@ -69,7 +70,8 @@ std::optional<Layout> layout_of(const da_dl_tensor &x, const int64_t *axes, int6
     (stage == 0 ? layout.runs : stage == 1 ? layout.groups : layout.length) *= x.shape[d];
   }
   if (stage == 0) std::swap(layout.runs, layout.length);  // one group of everything
-  if (layout.length < kShortRun) return std::nullopt;
+  const bool small = layout.size() * layout.groups <= kSmall;
+  if (layout.length < kShortRun && !small) return std::nullopt;
   return layout;
 }
 
@@ -77,7 +79,7 @@ Layout channels_of(const da_dl_tensor &x) {
   std::vector<int64_t> axes{0};
   for (int64_t d = 2; d < x.ndim; ++d) axes.push_back(d);
   const std::optional<Layout> layout = layout_of(x, axes.data(), static_cast<int64_t>(axes.size()));
-  if (x.ndim < 3 || !layout) throw Failure(DA_STATUS_UNIMPLEMENTED, "takes no images this small");
+  if (!layout) throw Failure(DA_STATUS_UNIMPLEMENTED, "takes no large batches of images this small");
   return *layout;
 }
 

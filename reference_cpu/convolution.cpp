@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "families.hpp"
 #include "halves.hpp"
+#include "loops.hpp"
 #include "pool.hpp"
 
 namespace reference_cpu {
@@ -28,6 +29,13 @@ struct Roles {
   int64_t channel_weight, feature_weight;  // distances of weights in memory
   int64_t group_weight;
 };
+
+template <class C>
+REFERENCE_CPU_CLONES bool all_finite(const C *x, int64_t n) {
+  int32_t found = 0;
+  for (int64_t i = 0; i < n; ++i) found |= !(x[i] - x[i] == C(0));
+  return found == 0;
+}
 
 // T is the type in memory, C the one to compute with.
 template <class T, class C>
@@ -79,7 +87,49 @@ class GridRunner {
     });
   }
 
+  // The same one by one, with the terms alone whose source is inside the image.
+  void run_inside(const T *source, const C *weight, T *result) const {
+    parallel_for(roles_.images * roles_.groups * roles_.features, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t channel = begin; channel < end; ++channel) {
+        const int64_t group = channel / roles_.features % roles_.groups;
+        const int64_t image = channel / roles_.features / roles_.groups;
+        const T *from = source + (image * roles_.groups + group) * roles_.channels * product(roles_.source);
+        const C *factors =
+            weight + group * roles_.group_weight + channel % roles_.features * roles_.feature_weight;
+        run_channel_inside(from, factors, result + channel * product(roles_.result));
+      }
+    });
+  }
+
  private:
+  void run_channel_inside(const T *source, const C *factors, T *result) const {
+    Axes q;
+    for (q[0] = 0; q[0] < grid_.count[0]; ++q[0]) {
+      for (q[1] = 0; q[1] < grid_.count[1]; ++q[1]) {
+        for (q[2] = 0; q[2] < grid_.count[2]; ++q[2]) {
+          C sum = 0;
+          for (int64_t c = 0; c < roles_.channels; ++c) {
+            for (const Tap &tap : grid_.taps) {
+              Axes place;
+              bool inside = true;
+              for (size_t d = 0; d < 3; ++d) {
+                place[d] = q[d] + tap.offset[d] + grid_.planes[0].shift[d];
+                inside = inside && place[d] >= 0 && place[d] < roles_.source[d];
+              }
+              if (!inside) continue;
+              const T *channel = source + c * product(roles_.source);
+              sum += static_cast<C>(widen(channel[place_in(roles_.source, place)])) *
+                     factors[c * roles_.channel_weight + tap.weight];
+            }
+          }
+          Axes at;
+          for (size_t d = 0; d < 3; ++d) at[d] = q[d] * grid_.step[d] + grid_.first[d];
+          write_line(result + place_in(roles_.result, at), 1, &sum, C(0), 1);
+        }
+      }
+    }
+  }
+
   int64_t planes() const { return static_cast<int64_t>(grid_.planes.size()); }
 
   // Pieces are numbered by image, group and strip.
@@ -174,8 +224,12 @@ class GridRunner {
 template <class T, class C>
 class ConvolutionPlan final : public Plan {
  public:
-  ConvolutionPlan(const Roles &roles, const std::vector<Grid> &grids, int64_t weights, bool has_bias)
-      : weights_(weights), features_(roles.groups * roles.features), has_bias_(has_bias) {
+  ConvolutionPlan(const Roles &roles, const std::vector<Grid> &grids, int64_t weights, bool has_bias,
+                  bool zeros_count)
+      : weights_(weights),
+        features_(roles.groups * roles.features),
+        has_bias_(has_bias),
+        zeros_count_(zeros_count) {
     int64_t covered = 0;
     for (const Grid &grid : grids) {
       runners_.emplace_back(roles, grid);
@@ -188,7 +242,14 @@ class ConvolutionPlan final : public Plan {
     std::vector<C> weight_memory, bias_memory;
     const C *weight = numbers(inputs[1], weights_, weight_memory);
     const C *bias = has_bias_ ? numbers(inputs[2], features_, bias_memory) : nullptr;
+    // A forward convolution multiplies the zeros around an image; a gradient has no terms there.
+    const bool exact = !zeros_count_ && !all_finite(weight, weights_);
     for (const GridRunner<T, C> &runner : runners_) {
+      if (exact) {
+        runner.run_inside(reinterpret_cast<const T *>(address(inputs[0])), weight,
+                          reinterpret_cast<T *>(address(outputs[0])));
+        continue;
+      }
       runner.run(reinterpret_cast<const T *>(address(inputs[0])), weight, bias,
                  reinterpret_cast<T *>(address(outputs[0])));
     }
@@ -205,20 +266,21 @@ class ConvolutionPlan final : public Plan {
 
   std::vector<GridRunner<T, C>> runners_;
   int64_t weights_, features_;
-  bool has_bias_;  // the third input
+  bool has_bias_;     // the third input
+  bool zeros_count_;  // weights meet the zeros around an image, so that infinite ones give NaN
 };
 
 std::unique_ptr<Plan> plan_of(int32_t dtype, const Roles &roles, const std::vector<Grid> &grids,
-                              int64_t weights, bool bias) {
+                              int64_t weights, bool bias, bool zeros_count) {
   switch (dtype) {
     case DA_FLOAT16:
-      return std::make_unique<ConvolutionPlan<float16, float>>(roles, grids, weights, bias);
+      return std::make_unique<ConvolutionPlan<float16, float>>(roles, grids, weights, bias, zeros_count);
     case DA_BFLOAT16:
-      return std::make_unique<ConvolutionPlan<bfloat16, float>>(roles, grids, weights, bias);
+      return std::make_unique<ConvolutionPlan<bfloat16, float>>(roles, grids, weights, bias, zeros_count);
     case DA_FLOAT32:
-      return std::make_unique<ConvolutionPlan<float, float>>(roles, grids, weights, bias);
+      return std::make_unique<ConvolutionPlan<float, float>>(roles, grids, weights, bias, zeros_count);
     default:
-      return std::make_unique<ConvolutionPlan<double, double>>(roles, grids, weights, bias);
+      return std::make_unique<ConvolutionPlan<double, double>>(roles, grids, weights, bias, zeros_count);
   }
 }
 
@@ -234,7 +296,7 @@ std::unique_ptr<Plan> build_convolution(const Request &request) {
                     c.features, c.image,    c.result,
                     c.taps(),   of_feature, c.features * of_feature};
   return plan_of(request.out().dtype, roles, {forward_grid(c)}, c.groups * c.features * of_feature,
-                 request.has(2));
+                 request.has(2), true);
 }
 
 std::unique_ptr<Plan> build_convolution_input_gradient(const Request &request) {
@@ -247,7 +309,8 @@ std::unique_ptr<Plan> build_convolution_input_gradient(const Request &request) {
   const Roles roles{c.images,   c.groups, c.features,
                     c.channels, c.result, c.image,
                     of_feature, c.taps(), c.features * of_feature};
-  return plan_of(request.out().dtype, roles, gradient_grids(c), c.groups * c.features * of_feature, false);
+  return plan_of(request.out().dtype, roles, gradient_grids(c), c.groups * c.features * of_feature, false,
+                 false);
 }
 
 }  // namespace reference_cpu

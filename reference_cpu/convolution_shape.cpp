@@ -38,10 +38,6 @@ void each_index(const Axes &sizes, const Body &body) {
   }
 }
 
-int64_t place_in(const Axes &sizes, const Axes &index) {
-  return (index[0] * sizes[1] + index[1]) * sizes[2] + index[2];
-}
-
 int plane_number(std::vector<Plane> &planes, const Plane &wanted) {
   for (size_t i = 0; i < planes.size(); ++i) {
     if (planes[i].scale == wanted.scale && planes[i].shift == wanted.shift) return static_cast<int>(i);

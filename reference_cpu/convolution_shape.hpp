@@ -16,6 +16,10 @@ using Axes = std::array<int64_t, 3>;
 
 inline int64_t product(const Axes &axes) { return axes[0] * axes[1] * axes[2]; }
 
+inline int64_t place_in(const Axes &sizes, const Axes &index) {
+  return (index[0] * sizes[1] + index[1]) * sizes[2] + index[2];
+}
+
 struct Convolution {
   int64_t images, groups;
   int64_t channels, features;  // of a group: of the image, of the result

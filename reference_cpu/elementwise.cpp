@@ -199,7 +199,8 @@ class TiledPlan final : public Plan {
     for (int k = 1; k < operands_; ++k) {
       operands[k] = start[k];
       if (!is_direct(k, rows, columns)) {
-        const bool scalar = column.stride[k] == 0 && (row.stride[k] == 0 || row.size == 1);
+        // One element for the whole tile, whose buffer serves the next tile too if that has the same one.
+        const bool scalar = column.stride[k] == 0 && (row.stride[k] == 0 || tile_rows_ == 1);
         if (scalar && splat[k] == start[k]) {
           operands[k] = recipe_.convert[k] == nullptr ? buffers.raw[k] : buffers.converted[k];
           continue;

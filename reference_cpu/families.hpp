@@ -60,6 +60,17 @@ std::unique_ptr<Plan> build_standardize_gradient(const Request &request);
 std::unique_ptr<Plan> build_convolution(const Request &request);
 std::unique_ptr<Plan> build_convolution_input_gradient(const Request &request);
 std::unique_ptr<Plan> build_convolution_weight_gradient(const Request &request);
+std::unique_ptr<Plan> build_max_pool(const Request &request);
+std::unique_ptr<Plan> build_avg_pool(const Request &request);
+std::unique_ptr<Plan> build_adaptive_avg_pool(const Request &request);
+std::unique_ptr<Plan> build_max_pool_gradient(const Request &request);
+std::unique_ptr<Plan> build_avg_pool_gradient(const Request &request);
+std::unique_ptr<Plan> build_adaptive_avg_pool_gradient(const Request &request);
+std::unique_ptr<Plan> build_take_along_axis(const Request &request);
+std::unique_ptr<Plan> build_sgd_step(const Request &request);
+std::unique_ptr<Plan> build_momentum_step(const Request &request);
+std::unique_ptr<Plan> build_adam_step(const Request &request);
+std::unique_ptr<Plan> build_adamw_step(const Request &request);
 
 }  // namespace reference_cpu
 

@@ -33,6 +33,7 @@ constexpr uint64_t kAll = kBool | kNumeric | types(DA_FLOAT8_E4M3FN, DA_FLOAT8_E
 
 constexpr uint64_t kStrided = DA_KERNEL_DETERMINISTIC | DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS;
 constexpr uint64_t kInPlace = kStrided | DA_KERNEL_IN_PLACE;
+constexpr uint64_t kStepFlags = DA_KERNEL_DETERMINISTIC | DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_IN_PLACE;
 
 struct Row {
   const char *op;
@@ -161,6 +162,19 @@ constexpr Row rows[] = {
     dense("convolution", 3, build_convolution, 1),
     dense("convolution_input_gradient", 2, build_convolution_input_gradient),
     dense("convolution_weight_gradient", 2, build_convolution_weight_gradient),
+    {"take_along_axis", 2, 1, kOrdered, 0, DA_KERNEL_DETERMINISTIC, build_take_along_axis},
+    {"sgd_step", 3, 1, kFloat, 0, kStepFlags, build_sgd_step},
+    {"momentum_step", 4, 2, kFloat, 0, kStepFlags, build_momentum_step},
+    {"adam_step", 6, 3, kHalf | types(DA_FLOAT32), 0, kStepFlags, build_adam_step},
+    {"adamw_step", 6, 3, kHalf | types(DA_FLOAT32), 0, kStepFlags, build_adamw_step},
+    dense("max_pool", 1, build_max_pool),
+    dense("max_pool_gradient", 2, build_max_pool_gradient),
+    dense("avg_pool", 1, build_avg_pool),
+    dense("avg_pool_gradient", 1, build_avg_pool_gradient),
+    dense("adaptive_avg_pool1d", 1, build_adaptive_avg_pool),
+    dense("adaptive_avg_pool2d", 1, build_adaptive_avg_pool),
+    dense("adaptive_avg_pool3d", 1, build_adaptive_avg_pool),
+    dense("adaptive_avg_pool_gradient", 1, build_adaptive_avg_pool_gradient),
 };
 constexpr size_t kRows = std::size(rows);
 

@@ -53,7 +53,8 @@ Moments moments_of(const char *x, int32_t dtype, const Group &group) {
     squares += sum_of_squares(numbers, n, middle);
   });
   const double rest = distances / count;
-  return {static_cast<double>(middle), rest, std::max(0.0, squares / count - rest * rest)};
+  const double variance = squares / count - rest * rest;
+  return {static_cast<double>(middle), rest, variance < 0 ? 0 : variance};  // NaN stays
 }
 
 template <class C>

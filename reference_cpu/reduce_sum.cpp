@@ -1,5 +1,6 @@
-// reduce_sum and reduce_prod. Sums of float32 and narrower accumulate in float64, those of float64 carry
-// their rounding errors along; integers wrap. A complex number is two sums side by side.
+// reduce_sum and reduce_prod. Sums of float32 and narrower accumulate short blocks in float32 and those in
+// float64; those of float64 carry their rounding errors along; integers wrap. A complex number is two sums
+// side by side.
 #include <algorithm>
 #include <complex>
 
@@ -35,28 +36,49 @@ void merge_pair(char *value, const char *later) {
   }
 }
 
-// x[0..n) float32, summed in float64; each lane holds one parity, for the sake of complex numbers.
-REFERENCE_CPU_CLONES void sum_float32(char *value, const char *x, int64_t n, int64_t) {
-  Vector<double, kLanes> first{}, second{};
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    Vector<float, kLanes> a, b;
-    std::memcpy(&a, x + i * 4, sizeof(a));
-    std::memcpy(&b, x + i * 4 + sizeof(a), sizeof(b));
-    first += __builtin_convertvector(a, Vector<double, kLanes>);
-    second += __builtin_convertvector(b, Vector<double, kLanes>);
-  }
+// The same block in float64, for sums that pass the range of float32 on their way.
+void add_block(Pair &pair, const Cell<float> *x, int64_t n) {
   double even = 0, odd = 0;
-  const Cell<float> *rest = reinterpret_cast<const Cell<float> *>(x);
+  int64_t i = 0;
   for (; i + 2 <= n; i += 2) {
-    even += static_cast<double>(rest[i].value);
-    odd += static_cast<double>(rest[i + 1].value);
+    even += static_cast<double>(x[i].value);
+    odd += static_cast<double>(x[i + 1].value);
   }
-  if (i < n) even += static_cast<double>(rest[i].value);
-  first += second;
+  if (i < n) even += static_cast<double>(x[i].value);
+  pair.sum[0] += even;
+  pair.sum[1] += odd;
+}
+
+// x[0..n) float32: lanes, each of one parity for the sake of complex numbers, add up blocks in float32, 16
+// numbers each, and the blocks' sums are added up in float64.
+REFERENCE_CPU_CLONES void sum_float32(char *value, const char *x, int64_t n, int64_t) {
+  constexpr int kWide = 16, kChains = 4;
+  constexpr int64_t kBlock = 16 * kWide * kChains;
   Pair &pair = pair_of(value);
-  pair.sum[0] += even + ((first[0] + first[2]) + (first[4] + first[6]));
-  pair.sum[1] += odd + ((first[1] + first[3]) + (first[5] + first[7]));
+  int64_t done = 0;
+  for (; done + kBlock <= n; done += kBlock) {
+    Vector<float, kWide> chain[kChains] = {};
+    for (int64_t i = done; i < done + kBlock; i += kWide * kChains) {
+      for (int c = 0; c < kChains; ++c) {
+        Vector<float, kWide> a;
+        std::memcpy(&a, x + (i + c * kWide) * 4, sizeof(a));
+        chain[c] += a;
+      }
+    }
+    const Vector<float, kWide> all = (chain[0] + chain[1]) + (chain[2] + chain[3]);
+    double even = 0, odd = 0;
+    for (int lane = 0; lane < kWide; lane += 2) {
+      even += static_cast<double>(all[lane]);
+      odd += static_cast<double>(all[lane + 1]);
+    }
+    if (even - even == 0 && odd - odd == 0) {
+      pair.sum[0] += even;
+      pair.sum[1] += odd;
+    } else {
+      add_block(pair, reinterpret_cast<const Cell<float> *>(x) + done, kBlock);
+    }
+  }
+  add_block(pair, reinterpret_cast<const Cell<float> *>(x) + done, n - done);
 }
 
 REFERENCE_CPU_CLONES void sum_float64(char *value, const char *x, int64_t n, int64_t) {

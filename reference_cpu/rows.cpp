@@ -7,6 +7,7 @@
 #include "elementwise.hpp"
 #include "error.hpp"
 #include "families.hpp"
+#include "loops.hpp"
 #include "pool.hpp"
 #include "strided.hpp"
 #include "types.hpp"
@@ -84,9 +85,21 @@ class GatherPlan final : public Plan {
 
 using AddRow = void (*)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n);
 
+// Rows without gaps.
+template <class T>
+REFERENCE_CPU_CLONES void add_dense_row(char *to, const char *from, int64_t n) {
+  Cell<T> *sums = cells<T>(to);
+  const Cell<T> *terms = reinterpret_cast<const Cell<T> *>(from);
+  REFERENCE_CPU_INDEPENDENT
+  for (int64_t c = 0; c < n; ++c) sums[c].set(static_cast<T>(sums[c].get() + terms[c].get()));
+}
+
 // to += from; 16-bit floats add in float32 and round each sum.
 template <class T>
 void add_row(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (to_stride == sizeof(T) && from_stride == sizeof(T)) return add_dense_row<T>(to, from, n);
+  }
   for (int64_t c = 0; c < n; ++c) {
     T a, b;
     std::memcpy(static_cast<void *>(&a), to + c * to_stride, sizeof(T));

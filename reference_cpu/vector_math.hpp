@@ -75,11 +75,17 @@ struct Factors {
   REFERENCE_CPU_INLINE T product() const { return first * second; }
 };
 
-// exp(x) for x <= 0.
-REFERENCE_CPU_INLINE Factors<float> exp_factors(float x) {
-  const Reduced part = reduce_exponent(x < -125.0f ? -125.0f : x);
+REFERENCE_CPU_INLINE Factors<float> factors_of(const Reduced &part) {
   const int32_t half = part.n >> 1;
   return {(1.0f + expm1_near_zero(part.r)) * power_of_two(half), power_of_two(part.n - half)};
+}
+
+// exp(x) for x <= 0; the first factor is 0 where x exp(x) is too.
+REFERENCE_CPU_INLINE Factors<float> exp_factors(float x) {
+  const bool far = x < -125.0f;
+  Factors<float> made = factors_of(reduce_exponent(far ? -125.0f : x));
+  made.first = far ? 0.0f : made.first;
+  return made;
 }
 
 // What rounding took away from difference = x - y; 0 where that is not finite.
@@ -285,8 +291,7 @@ REFERENCE_CPU_INLINE Factors<float> exp_of_square(float x, float factor) {
   const float high = bit_cast<float>(bit_cast<uint32_t>(x) & 0xfffff000u);
   Reduced part = reduce_exponent(-factor * (high * high));
   part.r -= factor * ((x - high) * (x + high));
-  const int32_t half = part.n >> 1;
-  return {(1.0f + expm1_near_zero(part.r)) * power_of_two(half), power_of_two(part.n - half)};
+  return factors_of(part);
 }
 
 REFERENCE_CPU_INLINE float erfc(float x) {

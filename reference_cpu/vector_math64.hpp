@@ -42,7 +42,10 @@ inline __attribute__((always_inline)) double exp(double x) {
 }
 
 inline __attribute__((always_inline)) Factors<double> exp_factors(double x) {
-  return exp_parts(x < -770.0 ? -770.0 : x, 0.0);
+  const bool far = x < -770.0;
+  Factors<double> made = exp_parts(far ? -770.0 : x, 0.0);
+  made.first = far ? 0.0 : made.first;
+  return made;
 }
 
 inline __attribute__((always_inline)) double exp_of_difference(double x, double y) {

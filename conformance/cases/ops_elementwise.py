@@ -94,6 +94,8 @@ def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequenc
         return [(spread(special_set),)]
     if kernel.dtype.kind == "c":
         special_set = special_set[rng.permutation(special_set.size)[:24]]
+    if sum(not each.optional for each in kernel.spec.inputs) > 2:
+        return [[special_set[rng.permutation(special_set.size)] for _ in range(count)]]
     arrays = [pairs(special_set)]
     if kernel.spec.name == "pow" and kernel.dtype.kind == "c":
         arrays.append(_integer_powers(kernel, rng))

@@ -16,8 +16,12 @@ Axes = tuple[int, ...]
 
 def _size(call: Call) -> Array:
     """What the results of a normalisation are made of: about one, times the weight, plus the bias."""
-    sizes = [1.0] + [float(np.abs(x).max(initial=0)) for x in call.inputs[1:] if x is not None]
-    return np.asarray(max(1.0, *sizes) if len(sizes) > 1 else 1.0)
+    return np.asarray(max([1.0, *(_greatest(x) for x in call.inputs[1:] if x is not None)]))
+
+
+def _greatest(x: Array) -> float:
+    """The greatest finite magnitude: an infinite one would be no measure for the other results."""
+    return float(np.abs(x[np.isfinite(x)]).max(initial=0))
 
 
 def standard(x: Array, axes: Axes, epsilon: float) -> Array:
@@ -83,7 +87,7 @@ def _spread(x: Array, axes: Axes, epsilon: float) -> Array:
 def _gradient_size(call: Call) -> Array:
     upstream, x = call.inputs
     axes = tuple(axis % x.ndim for axis in call.attributes["axis"])
-    return np.abs(upstream).max() / _spread(x, axes, call.attributes["epsilon"])
+    return _greatest(upstream) / _spread(x, axes, call.attributes["epsilon"])
 
 
 @formula("batch_norm", measure=lambda call: _batch_size(call))
@@ -96,9 +100,9 @@ def batch_norm(call: Call) -> Array:
 
 def _batch_size(call: Call) -> Array:
     x, centre, variance, weight, _ = call.inputs
-    top = np.abs(x).max() + np.abs(centre).max()
-    least = np.sqrt(variance.min() + call.attributes["epsilon"])
-    return np.asarray(top / least * (1 if weight is None else np.abs(weight).max()))
+    top = _greatest(x) + _greatest(centre)
+    least = np.sqrt(variance[np.isfinite(variance)].min(initial=1) + call.attributes["epsilon"])
+    return np.asarray(top / least * (1 if weight is None else _greatest(weight)))
 
 
 @formula("batch_norm_training", reduces=True, measure=_size)

@@ -9,8 +9,9 @@ from conformance.oracle.registry import Call
 
 
 def _decayed(call: Call) -> Array:
-    """The gradient, with weight decay added where it belongs to the gradient."""
-    return np.asarray(call.inputs[1] + call.attributes["weight_decay"] * call.inputs[0])
+    """The gradient, with weight decay, if there is any, added where it belongs to the gradient."""
+    decay = call.attributes["weight_decay"]
+    return np.asarray(call.inputs[1] + decay * call.inputs[0] if decay else call.inputs[1])
 
 
 @formula("sgd_step")

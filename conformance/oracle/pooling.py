@@ -123,10 +123,16 @@ def _shared(upstream: Array, shape: Shape, windows: Any) -> Array:
     return out
 
 
-@formula("avg_pool_gradient", reduces=True)
+@formula("avg_pool_gradient", reduces=True, measure=lambda call: _average_gradient(call, absolute=True))
 def average_gradient(call: Call) -> Array:
+    return _average_gradient(call, absolute=False)
+
+
+def _average_gradient(call: Call, absolute: bool) -> Array:
+    """The sums of shares, or of their sizes."""
     shape = tuple(call.attributes["shape"])
-    return _shared(call.inputs[0], shape, _each(shape[2:], call.attributes)[1])
+    upstream = np.abs(call.inputs[0]) if absolute else call.inputs[0]
+    return _shared(upstream, shape, _each(shape[2:], call.attributes)[1])
 
 
 def _adaptive(shape: Shape, sizes: Shape) -> Iterator[tuple[Shape, list[list[int]], int]]:
