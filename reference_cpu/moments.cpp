@@ -52,7 +52,7 @@ Moments moments_of(const char *x, int32_t dtype, const Group &group) {
     distances += sum_of_distances(numbers, n, middle);
     squares += sum_of_squares(numbers, n, middle);
   });
-  const double rest = distances / count;
+  const double rest = std::isfinite(total) ? distances / count : 0;  // an infinite mean stays so
   const double variance = squares / count - rest * rest;
   return {static_cast<double>(middle), rest, variance < 0 ? 0 : variance};  // NaN stays
 }
