@@ -36,6 +36,27 @@ def with_target(name, target, **attributes):
     return (lambda scores: getattr(F, name)(scores, ints(target), **attributes), X)
 
 
+def adjoint(x):
+    return F.conjugate(F.matrix_transpose(x))
+
+
+def hermitian(x):
+    return x + adjoint(x)
+
+
+def leading_projection(x):
+    """Of the factors' phases, which are arbitrary, nothing is left."""
+    vectors = F.slice(da.linalg.eigh(hermitian(x)).eigenvectors, (0, 0), (3, 1), (1, 1))
+    return vectors @ adjoint(vectors)
+
+
+def leading_part(x):
+    factors = da.linalg.svd(x, full_matrices=False)
+    return factors.U[:, :1] @ factors.Vh[:1, :]
+
+
+TALL = rng.normal(size=(4, 3)) + 1j * rng.normal(size=(4, 3))
+STACK = rng.normal(size=(2, 3, 3)) + 3.0 * np.eye(3)
 REGULAR = np.array([[3.1, 0.4, -0.7], [-0.2, 2.6, 0.9], [0.5, -1.1, 4.2]])
 
 # op name -> cases, each a function of tensors and the arrays that it is differentiated by.
@@ -236,6 +257,33 @@ CASES = {
     **network_cases.CASES,
 }
 
+# Linear algebra of complex matrices, of tall ones and of stacks: name to cases, as above.
+COMPLEX_REGULAR = REGULAR + 1j * REGULAR[::-1]
+MATRIX_CASES = {
+    "inv": [(da.linalg.inv, COMPLEX_REGULAR), (da.linalg.inv, STACK)],
+    "det": [(da.linalg.det, COMPLEX_REGULAR), (da.linalg.det, STACK)],
+    "slogdet": [
+        (lambda x: da.linalg.slogdet(x).logabsdet, COMPLEX_REGULAR),
+        (lambda x: da.linalg.slogdet(x).sign, COMPLEX_REGULAR),
+    ],
+    "solve": [
+        (da.linalg.solve, COMPLEX_REGULAR, COMPLEX_REGULAR[0]),
+        (da.linalg.solve, STACK, STACK[:, :, :2]),
+    ],
+    "cholesky": [(lambda x: da.linalg.cholesky(x @ adjoint(x)), COMPLEX_REGULAR)],
+    "eigvalsh": [(lambda x: da.linalg.eigvalsh(hermitian(x)), COMPLEX_REGULAR)],
+    "eigh": [(leading_projection, COMPLEX_REGULAR)],
+    "svdvals": [(da.linalg.svdvals, TALL), (da.linalg.svdvals, TALL.T)],
+    "svd": [(leading_part, TALL), (leading_part, TALL.T), (leading_part, TALL.real)],
+    "qr": [
+        (lambda x: da.linalg.qr(x).Q, TALL),
+        (lambda x: da.linalg.qr(x).R, TALL),
+        (lambda x: da.linalg.qr(x).Q, COMPLEX_REGULAR),
+    ],
+    "pinv": [(da.linalg.pinv, TALL), (da.linalg.pinv, TALL.real.T)],
+    "matrix_norm": [(lambda x: da.linalg.matrix_norm(x, ord="nuc"), TALL)],
+}
+
 
 def tensors(arrays):
     made = [da.asarray(np.array(each)) for each in arrays]
@@ -252,6 +300,12 @@ def test_every_rule_of_the_op_set_has_a_case():
 def test_gradients_agree_with_differences(name):
     for function, *arrays in CASES[name]:
         gradcheck(function, tensors(arrays), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MATRIX_CASES)
+def test_gradients_of_complex_tall_and_stacked_matrices_agree_with_differences(name):
+    for function, *arrays in MATRIX_CASES[name]:
+        gradcheck(function, tensors(arrays), rtol=1e-4, atol=1e-5)
 
 
 # floor_divide and its like have no slope worth a second look; the others' rules are expressions over ops.
