@@ -62,7 +62,7 @@ def merge(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "shards": len(reports),
     }
     known = first["cases"]["known"]
-    return merged | judged(results, problems, waivers, known, datetime.date.today())
+    return merged | judged(results, problems, waivers, known, datetime.datetime.now(datetime.UTC).date())
 
 
 def _at(report: Mapping[str, Any], keys: Sequence[str]) -> Any:

@@ -189,7 +189,7 @@ def _waivers(report: Mapping[str, Any]) -> Iterator[str]:
     names = [result["name"] for result in report["results"]]
     for record in report["waivers"]:
         waiver = Waiver.from_json(record)
-        if waiver.expires < datetime.date.today():
+        if waiver.expires < datetime.datetime.now(datetime.UTC).date():
             yield f"a waiver has expired since: {waiver}"
         if waiver.counted(names).matches != waiver.matches:
             yield f"a waiver names another number of cases than it says: {waiver}"

@@ -70,7 +70,7 @@ def build_report(
         "seconds": round(seconds, 3),
         "worker_peak_bytes": peak_memory,
     }
-    return head | judged(results, run_problems, waivers, len(known), datetime.date.today())
+    return head | judged(results, run_problems, waivers, len(known), started_at.date())
 
 
 def judged(

@@ -168,13 +168,13 @@ def test_a_waiver_that_has_expired_since_is_told(
 
     statuses = {result["name"]: result["status"] for result in whole["results"]}
     statuses["ops.exp.float32.claim"] = "fail"
-    waiver = Waiver("ops.exp.float32.*", "known", "example.com/1", datetime.date.today())
+    waiver = Waiver("ops.exp.float32.*", "known", "example.com/1", datetime.datetime.now(datetime.UTC).date())
     report = make_report(statuses, waivers=[waiver])
     assert check(report, library) == {}
     # The day before yesterday both run and waiver were good.
     text = json.dumps(report)
-    day = datetime.date.today().isoformat()
-    then = (datetime.date.today() - datetime.timedelta(days=2)).isoformat()
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    then = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=2)).date().isoformat()
     assert "expired since" in check(json.loads(text.replace(day, then)), library)["waivers"]
 
 
