@@ -165,9 +165,9 @@ class Inspection:
         """The device of this thread."""
         return get_device()
 
-    def devices(self) -> list[_core.Device]:
+    def devices(self) -> tuple[_core.Device, ...]:
         """Every device that is usable here; opens the plugins of all of them."""
-        return list(all_devices())
+        return all_devices()
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, npt.DTypeLike]:
         """The dtypes of what is made without one, by kind."""

@@ -39,3 +39,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "xp" in metafunc.fixturenames:
         backend = pytest.param(da, id="device_api", marks=pytest.mark.device_api)
         metafunc.definition.add_marker(pytest.mark.parametrize("xp", [backend], indirect=True))
+    if "devices" in metafunc.fixturenames:
+        # SciPy adds None to the list of devices, which is a tuple since version 2025.12 of the standard.
+        places = [[*da.__array_namespace_info__().devices(), None]]
+        metafunc.definition.add_marker(pytest.mark.parametrize("devices", places, ids=["devices"]))
