@@ -82,6 +82,7 @@ def remove(spec: OpSpec) -> None:
         if BY_NAME.get(spec.name) is not spec or spec.id < len(OPS):
             return
         del BY_NAME[spec.name]
+        del RULES[spec.shape]
         DECOMPOSE.pop(spec.name, None)
         JOINT_GRADIENTS.pop(spec.name, None)
         for each in spec.inputs:
