@@ -39,8 +39,13 @@ void take(const Extent &extent, const char *from, const int64_t *index, char *to
   const Cell<T> *source = reinterpret_cast<const Cell<T> *>(from);
   Cell<T> *out = cells<T>(to);
   // `line` counts the positions (outer, taken), each with `inner` neighbours.
-  for (int64_t line = begin; line < end; ++line) {
-    const int64_t base = line / extent.taken * extent.from;
+  int64_t base = begin / extent.taken * extent.from;
+  int64_t left = extent.taken - begin % extent.taken;  // lines until the next place of the outer axes
+  for (int64_t line = begin; line < end; ++line, --left) {
+    if (left == 0) {
+      base += extent.from;
+      left = extent.taken;
+    }
     for (int64_t i = 0; i < extent.inner; ++i) {
       const int64_t place = index[line * extent.inner + i];
       const int64_t row = base + (place < 0 ? place + extent.from : place);
