@@ -23,7 +23,7 @@ def main() -> int:
     """Ends with 0 when enough mutants were killed, 1 when not, 2 when the run did not take place."""
     parser = argparse.ArgumentParser(prog="python -m conformance.kill.mutants", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small sample and the quick cases")
-    parser.add_argument("--size", type=int, help="how many mutants of the sample; all for the full run")
+    parser.add_argument("--size", type=int, help="how many mutants to run")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     parser.add_argument("--json", metavar="PATH", help="writes the report there")

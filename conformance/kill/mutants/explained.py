@@ -8,7 +8,7 @@ whose mutant a case kills is false: both are errors, so that the list cannot out
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,7 +25,7 @@ KINDS = {
     "claim": "claims less, or declines more: a plugin may, and is right in what it still claims",
     "contract": "shows only for calls that the interface forbids, which no correct host makes",
 }
-_FIELDS = {"file", "function", "operator", "before", "after", "kind", "reason"}
+_FIELDS = {"file", "function", "operator", "changes", "kind", "reason"}
 
 
 class ListFault(ValueError):
@@ -64,10 +64,15 @@ def read(path: Path = PATH) -> tuple[Entry, ...]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ListFault(f"{path}: {error}") from error
-    return tuple(_entry(f"{path}, entry {number}", given) for number, given in enumerate(table["mutant"], 1))
+    return tuple(
+        entry
+        for number, given in enumerate(table.get("mutant", ()), 1)
+        for entry in _entries(f"{path}, entry {number}", given)
+    )
 
 
-def _entry(where: str, given: Mapping[str, Any]) -> Entry:
+def _entries(where: str, given: Mapping[str, Any]) -> Iterator[Entry]:
+    """The entries of one table: `changes` are pairs (before, after) that share its reason."""
     unknown = sorted(set(given) - _FIELDS)
     if unknown:
         raise ListFault(f"{where}: unknown {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}")
@@ -77,7 +82,9 @@ def _entry(where: str, given: Mapping[str, Any]) -> Entry:
         raise ListFault(f"{where}: an explanation without a reason")
     if "file" not in given or "function" not in given:
         raise ListFault(f"{where}: an explanation names a file and a function")
-    return Entry(**{name: str(given.get(name, "*")) for name in Entry.__slots__})
+    for before, after in given.get("changes", [["*", "*"]]):
+        named = {**given, "before": before, "after": after}
+        yield Entry(**{name: str(named.get(name, "*")) for name in Entry.__slots__})
 
 
 def match(entries: Iterable[Entry], mutants: Iterable[Mutant]) -> tuple[dict[str, Entry], list[Entry]]:
