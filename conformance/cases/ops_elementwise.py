@@ -146,8 +146,15 @@ def broadcast_left(check: Check, rng: np.random.Generator) -> None:
 
 
 def broadcast_right(check: Check, rng: np.random.Generator) -> None:
-    """The last input repeated along every set of axes, by stride 0."""
+    """The last input repeated along every set of axes, by stride 0; beside a transposed one too."""
     _broadcast(check, rng, (len(check.kernel.spec.inputs) - 1,))
+    kernel = check.kernel
+    for axis, shape in itertools.product((0, 1), ((70, 45), (45, 70))):
+        inputs = [Operand(o.values, "transposed") for o in operands(kernel, rng, shape)]
+        stored = tuple(1 if place == axis else size for place, size in enumerate(shape))
+        small = random_values(rng, kernel.spec.name, kernel.input_dtype(len(inputs) - 1), stored)
+        inputs[-1] = Operand(np.broadcast_to(small, shape), broadcast=(axis,))
+        check.run(kernel.trial(*inputs))
 
 
 def broadcast_both(check: Check, rng: np.random.Generator) -> None:

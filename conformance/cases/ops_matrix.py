@@ -129,6 +129,7 @@ def large_output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Large products into outputs of every layout."""
     for layout in STRIDED:
         check.run(_trial(check, rng, (2,), (35, 31, 37), DENSE, output_layout=layout))
+        check.run(_trial(check, rng, (), (2, 90, 80), DENSE, output_layout=layout))
 
 
 def output_layouts(check: Check, rng: np.random.Generator) -> None:

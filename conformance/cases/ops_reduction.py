@@ -138,7 +138,7 @@ def long(check: Check, rng: np.random.Generator) -> None:
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Inputs transposed, stepped, backwards and repeated, with poison in the gaps."""
     kernel = check.kernel
-    for shape, layout in itertools.product(((4, 5), (2, 3, 4), (9,)), STRIDED):
+    for shape, layout in itertools.product(((4, 5), (2, 3, 4), (9,), (5, 2)), STRIDED):
         _run(check, Operand(_draw(check, rng, shape), layout))
     for shape, axes in (((3, 5), (0,)), ((3, 5), (1,)), ((2, 3, 4), (0, 2))):
         stored = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
@@ -172,8 +172,8 @@ def large_layouts(check: Check, rng: np.random.Generator) -> None:
 
 def output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Outputs of every layout; nothing between their elements may be written."""
-    for layout in STRIDED:
-        _run(check, Operand(_draw(check, rng, (3, 4, 5))), output_layout=layout)
+    for layout, shape in itertools.product(STRIDED, ((3, 4, 5), (4, 4, 3))):
+        _run(check, Operand(_draw(check, rng, shape)), output_layout=layout)
 
 
 def prepared(check: Check, rng: np.random.Generator) -> None:
