@@ -5,7 +5,6 @@
 #include <mutex>
 #include <string>
 
-#include "composites.hpp"
 #include "faults.hpp"
 #include "reference_cpu/error.hpp"
 
@@ -82,10 +81,7 @@ void build(const da_plugin_request *request) {
   given.plugin.name = given.plugin.device_type = "faulty";
   given.plugin.errors = &given.errors;
   given.plugin.get_interface = get_interface;
-  if (cpu) {
-    given.kernel.list = list;
-    offer_composites();
-  }
+  if (cpu) given.kernel.list = list;
   if (fault == nullptr) {
     given.plugin.initialize = refuse;
   } else {

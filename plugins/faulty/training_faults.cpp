@@ -17,7 +17,8 @@ void change_output(const char *op, uint32_t output, Change change) {
   });
 }
 
-// The good kernel with attributes that were changed.
+// The good kernel with attributes that were changed. What it has prepared knows the right ones: it goes
+// without.
 template <class Attributes, class Change>
 void change_attributes(const char *op, Change change) {
   stand_before(op, [change](const Launch &launch) {
@@ -25,6 +26,7 @@ void change_attributes(const char *op, Change change) {
     change(attributes, launch);
     Launch other = launch;
     other.attributes = &attributes;
+    other.state = nullptr;
     return other.run();
   });
 }
