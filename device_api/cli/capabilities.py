@@ -26,13 +26,17 @@ def implementations(device: _core.Device) -> dict[str, dict[str, str]]:
     """For each op, the dtypes of its first type variable that the device holds, and what the op is for each.
 
     An op without a type variable has one entry, under the dtype of its first input or output. Parts of
-    compositions, which no user calls, are listed where the device has a kernel for them.
+    compositions, which no user calls, are listed with the dtypes that the device has a kernel for.
     """
     held = selection.held_dtypes(device)
     found = {}
     for spec in OPS:
-        if spec.public or spec.level == "primitive" or selection.table(device).get(spec.name):
-            found[spec.name] = {dtypes.NAMES[code]: _of(device, spec, code) for code in _codes(spec, held)}
+        called = spec.public or spec.level == "primitive"
+        if called or selection.table(device).get(spec.name):
+            kinds = {dtypes.NAMES[code]: _of(device, spec, code) for code in _codes(spec, held)}
+            found[spec.name] = {
+                name: kind for name, kind in kinds.items() if called or kind in (NATIVE, PYTHON)
+            }
     return found
 
 

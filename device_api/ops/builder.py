@@ -92,7 +92,8 @@ class Builder:
         key = (value.index, code)
         if key not in self._scalars:
             ref = self.temporary(code, ())
-            self._fill(ref, value)
+            if not self._fill(ref, value):
+                raise _unfilled(self.device, code)
             ref.storage.number = value
             self._scalars[key] = ref
         return self._scalars[key]
@@ -277,6 +278,21 @@ class Builder:
             raise fallback.forbidden(spec, self.device, names, reason, claimed)
         values = tuple(attributes[each.name] for each in spec.attributes)
         self.step(fallback.host_step(spec, self.device, values, names, reason, claimed), refs, targets)
+
+
+def _unfilled(device: _core.Device, code: int) -> UnsupportedOp:
+    """A Python number of a call has no other way to a device than its kernel `fill`."""
+    name = dtypes.NAMES[code]
+    return UnsupportedOp(
+        f"a Python number cannot be brought to {device.name}",
+        subject=name,
+        why=f"fill is denied, or the device has no kernel of it that takes {name}",
+        remedy="Pass the number as a tensor of the device.",
+        op="fill",
+        device=device.name,
+        dtypes=(name,),
+        available=tuple(dtypes.names(selection.claimed_dtypes(device, "fill"))),
+    )
 
 
 def _promotable(operand: Operand) -> TensorSpec | type | bool | int | float | complex | None:

@@ -15,7 +15,7 @@ from masked_devices import Mask, masked
 
 import device_api as da
 
-LACKING = Mask(hidden=("exp", "argsort_last", "scatter_rows", "reduce_max"))
+LACKING = Mask(hidden=("exp", "softmax", "argsort_last", "scatter_rows", "reduce_max"))
 
 
 def entries() -> dict[str, int]:
@@ -124,6 +124,14 @@ def test_even_the_copy_kernel_may_be_missing() -> None:
         assert da.astype(x, da.int16).tolist() == [[0, 7, 2], [3, 7, 5]]
 
 
+@pytest.mark.parametrize("mask", [Mask(hidden=("fill",)), Mask(refused=("fill",)), Mask(declined=("fill",))])
+def test_a_number_that_no_kernel_fills_in_is_an_error_and_never_garbage(mask: Mask) -> None:
+    x = da.asarray([1.0, 2.0], device=masked(mask))
+    with da.fallback("allow"), pytest.raises(da.UnsupportedOp, match="fill"):
+        (x * 3.0).tolist()
+    assert (x * da.asarray(3.0, device=x.device)).tolist() == [3.0, 6.0]
+
+
 def test_a_gradient_flows_through_a_fallback() -> None:
     x = da.asarray([0.0, 1.0], device=masked(LACKING))
     x.requires_grad = True
@@ -151,7 +159,7 @@ def test_a_denied_op_runs_on_the_cpu_though_the_device_has_it() -> None:
 def test_a_denied_op_is_denied_inside_compositions_and_for_the_cpu_nothing_changes() -> None:
     da.set_denied_ops(["exp"])
     with da.fallback("allow"):
-        da.softmax(da.ones((2, 2), device=masked(Mask())), axis=1)
+        da.softmax(da.ones((2, 2), device=masked(Mask(hidden=("softmax",)))), axis=1)
         assert entries() == {"exp": 1}
         da.softmax(da.ones((2, 2)), axis=1)
         assert entries() == {"exp": 1}

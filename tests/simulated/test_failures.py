@@ -122,7 +122,9 @@ assert z.numpy().tolist() == [3] * 10
     assert good(host, body, MODE=mode, FAIL_LAUNCH=1).count("raised") == 2
 
 
-def test_at_the_end_nothing_but_live_tensors_holds_memory_and_untold_failures_are_logged(host: Host) -> None:
+def test_at_the_end_nothing_holds_memory_not_even_live_tensors_and_untold_failures_are_logged(
+    host: Host,
+) -> None:
     body = """
 import logging
 logging.basicConfig(level="WARNING")
@@ -130,9 +132,8 @@ x = da.asarray(np.ones(10, np.float32), device="sim")
 y = x * 2
 del x, y
 """
-    out = good(host, body)
-    assert "never freed" not in out
-    assert "1 blocks of memory of sim:0 were never freed" in good(host, body.replace("del x, y", "del y"))
+    for ending in ("del x, y", "del y", ""):
+        assert "never freed" not in good(host, body.replace("del x, y", ending))
     assert "SIM_FAIL_LAUNCH" in good(host, body, FAIL_LAUNCH=1)
 
 
