@@ -127,6 +127,7 @@ def run(
         seconds=clock.seconds,
         by_operator=dict(Counter(mutant.operator for mutant in everything)),
         left_out=dict(scope.LEFT_OUT),
+        set_aside=reached.set_aside,
     )
 
 

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,6 +25,7 @@ from conformance.runner.pool import child_environment, how_it_ended
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _CHUNK = 40  # cases of one request for reach
+_MOST_SET_ASIDE = 0.001  # of all cases
 # A case under a mutant may use this much processor time: a start, and a multiple of what it needs without.
 _LEAST_LIMIT, _LIMIT_FACTOR = 1.0, 8.0
 # Threads of the plugin in each child, on any machine: more than one, so that pieces are shared out.
@@ -103,11 +103,13 @@ class Processes:
 
 @dataclass(slots=True)
 class Reach:
-    """For each case, the seconds it takes and the places that it executes (first numbers of mutants)."""
+    """For each case, the seconds it takes and the places that it executes (first numbers of mutants);
+    `set_aside` are the cases that end badly without a mutant, and how."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     cases: dict[int, list[str]] = field(default_factory=dict)
     at_opening: frozenset[int] = frozenset()
+    set_aside: dict[str, str] = field(default_factory=dict)
 
 
 def list_cases(cold: Processes) -> tuple[list[tuple[str, bool]], frozenset[int]]:
@@ -121,29 +123,35 @@ def list_cases(cold: Processes) -> tuple[list[tuple[str, bool]], frozenset[int]]
 
 
 def reach(warm: Processes, names: Sequence[str], at_opening: frozenset[int], advance: Advance) -> Reach:
-    """Runs every case once without a mutant. Raises BadBaseline when one ends badly."""
-    made = Reach(at_opening=at_opening)
-    lock = threading.Lock()
+    """Runs every case once without a mutant. A case that ends badly can kill nothing and is set aside: the
+    switched build is not the real one to the last bit. Raises BadBaseline when more than a few do."""
 
-    def chunk(part: Sequence[str]) -> None:
+    def chunk(part: Sequence[str]) -> list[dict[str, Any]]:
         with warm.one() as process:
-            for message in process.ask({"do": "reach", "names": part}):
-                if "case" in message:
-                    if message["status"] in BAD:
-                        raise BadBaseline(
-                            f"{message['case']} ends with {message['status']} without any mutant: "
-                            f"{message['message']}"
-                        )
-                    with lock:
-                        made.seconds[message["case"]] = message["seconds"]
-                        for number in message["reached"]:
-                            made.cases.setdefault(number, []).append(message["case"])
-                        advance()
-                elif message.get("end", 0) != 0 or "error" in message or "silent" in message:
-                    raise BadBaseline(f"a process that ran cases without any mutant ended: {message}")
+            # All are read before any is judged: one left in the pipe would answer the next request.
+            return list(process.ask({"do": "reach", "names": part}))
 
-    for _ in warm.map(chunk, [names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK)]):
-        pass
+    made = Reach(at_opening=at_opening)
+    for messages in warm.map(
+        chunk, [names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK)]
+    ):
+        for message in messages:
+            if "case" not in message:
+                if message.get("end", 0) != 0 or "error" in message or "silent" in message:
+                    raise BadBaseline(f"a process that ran cases without any mutant ended: {message}")
+            elif message["status"] in BAD:
+                made.set_aside[message["case"]] = f"{message['status']}: {message['message']}"
+            else:
+                made.seconds[message["case"]] = message["seconds"]
+                for number in message["reached"]:
+                    made.cases.setdefault(number, []).append(message["case"])
+            advance()
+    if len(made.set_aside) > _MOST_SET_ASIDE * len(names):
+        name, why = next(iter(made.set_aside.items()))
+        raise BadBaseline(
+            f"{len(made.set_aside)} of {len(names)} cases end badly without any mutant; "
+            f"the first is {name}, {why}"
+        )
     return made
 
 

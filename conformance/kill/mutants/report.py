@@ -55,6 +55,7 @@ class MutantReport:
     seconds: dict[str, float] = field(default_factory=dict)
     by_operator: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    set_aside: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.exist:
@@ -94,6 +95,7 @@ class MutantReport:
             "exist": self.exist,
             "by_operator": dict(sorted(self.by_operator.items())),
             "left_out": self.left_out,
+            "set_aside": self.set_aside,
             "sample": len(self.judged),
             "seed": self.seed,
             "quick": self.quick,
@@ -120,6 +122,10 @@ class MutantReport:
         for judged in self.of("survived", "unreached"):
             what = "no case reaches it" if judged.state == "unreached" else f"survived {judged.ran} cases"
             text.append(f"  {judged.mutant.key} (line {judged.mutant.line}): {what}")
+        text += [
+            f"  {case} ends badly without a mutant and was not used: {why}"
+            for case, why in self.set_aside.items()
+        ]
         text += [f"  problem: {problem}" for problem in self.problems]
         text.append(", ".join(f"{name} {value:.0f} s" for name, value in self.seconds.items()))
         return text
