@@ -6,6 +6,7 @@ process of its own (ops_worker). Here the rows are judged: the summary says whic
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import statistics
@@ -21,12 +22,17 @@ THREADS = (1, 2)
 _GROUPS = {case.name: case.group for case in CASES}
 
 
-def main(*, quick: bool, as_json: bool) -> int:
-    """Times the cases on the device `cpu`; returns 1 when a bar is missed, else 0."""
+def main(*, quick: bool, as_json: bool, only: str = "*") -> int:
+    """Times the cases on the device `cpu` whose names match `only`; returns 0, or 1 when a bar is missed, or
+    2 when no name matches."""
+    if not fnmatch.filter(_GROUPS, only):
+        told = f"no row of the benchmark ops matches {only!r}; the rows are in benchmarks/ops_cases.py"
+        print(told, file=sys.stderr)
+        return 2
     rows = []
     bars: dict[str, dict[str, object]] = {}
     for threads in THREADS:
-        measured = _measured(threads, quick)
+        measured = _measured(threads, quick, only)
         bars |= {f"{name}, threads {threads}": bar for name, bar in judged(measured).items()}
         rows += [Row(f"{row.name}, threads {threads}", row.seconds, row.ratio, row.p10) for row in measured]
     emit(rows, as_json=as_json, facts={"device": "cpu", "bars": bars} if as_json else {"device": "cpu"})
@@ -56,9 +62,11 @@ def _bar(worst: float, bar: float) -> dict[str, object]:
     return {"worst": worst, "bar": bar, "holds": worst <= bar}
 
 
-def _measured(threads: int, quick: bool) -> list[Row]:
+def _measured(threads: int, quick: bool, only: str) -> list[Row]:
     limits = ("DEVICE_API_CPU_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    command = [sys.executable, "-m", "benchmarks.ops_worker", str(threads), *(["--quick"] if quick else [])]
+    command = [sys.executable, "-m", "benchmarks.ops_worker", str(threads), "--include", only]
+    if quick:
+        command.append("--quick")
     done = subprocess.run(
         command,
         env={**os.environ, **dict.fromkeys(limits, str(threads))},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from benchmarks.__main__ import main
 from benchmarks.ops import judged
 from benchmarks.ops_cases import BARS, CASES
 from device_api.bench.timing import Row
@@ -37,3 +40,14 @@ def test_no_row_of_any_group_may_pass_the_common_bar() -> None:
 
 def test_rows_without_pytorch_are_judged_by_nothing() -> None:
     assert judged([Row(CASES[0].name, 1.0, {"torch": None, "numpy": 1.0}, 1.0)]) == {}
+
+
+def test_a_pattern_that_no_row_matches_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ops", "--only", "convolution of nothing"]) == 2
+    assert "'convolution of nothing'" in capsys.readouterr().err
+
+
+def test_rows_are_chosen_of_the_benchmark_that_has_rows_to_choose_from() -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["memory", "--only", "*"])
+    assert stopped.value.code == 2
