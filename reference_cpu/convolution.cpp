@@ -1,7 +1,10 @@
 // convolution (1 to 3 spatial axes) and its gradient by the input. The image is cut into strips along its
 // first axis that is longer than 1; a strip's channels are copied into planes that fit the second-level
-// cache, and tiles of output features x places go over them. A sum's terms are added in one order, whatever
-// the strips and threads. 16-bit floats are summed in float32 and rounded once.
+// cache, or read where they are, and tiles of output features x places go over them. A sum's terms are added
+// in one order, whatever the strips and threads. 16-bit floats are summed in float32 and rounded once.
+//
+// Lines of a plane hold no padding: results fill whole vectors from one line to the next. Where a term of a
+// result would then come from a neighbouring line, a mask puts the zero of the padding in its place.
 #include "device_api/ops.h"
 
 #include <memory>
@@ -41,26 +44,39 @@ REFERENCE_CPU_CLONES bool all_finite(const C *x, int64_t n) {
 template <class T, class C>
 class GridRunner {
  public:
-  GridRunner(const Roles &roles, const Grid &grid) : roles_(roles), grid_(grid), tiles_(tile_set<C>()) {
+  GridRunner(const Roles &roles, const Grid &grid)
+      : roles_(roles), grid_(grid), tiles_(tile_set<C>()), planes_(grid.planes) {
     split_ = grid.count[0] > 1 ? 0 : grid.count[1] > 1 ? 1 : 2;
-    Axes whole = grid.count;
-    for (size_t d = 0; d < 3; ++d) whole[d] += grid.reach[d];
-    const int64_t slice =
-        product(whole) / whole[split_];  // elements of a plane for one index of the split axis
+    for (size_t d = 0; d < 3; ++d) sizes_[d] = grid.count[d] + grid.reach[d];
+    std::vector<Span> spans(planes_.size(), Span{0, sizes_[2]});
+    if (split_ != 2) {
+      sizes_[2] = grid.count[2];
+      for (size_t i = 0; i < planes_.size(); ++i) {
+        spans[i] = inside(planes_[i], grid.count[2] + grid.reach[2], roles.source[2]);
+        planes_[i].shift[2] += planes_[i].scale[2] * spans[i].first;
+        sizes_[2] = std::max(sizes_[2], spans[i].last - spans[i].first);
+      }
+    }
+    // Elements of a plane for one index of the split axis.
+    const int64_t slice = product(sizes_) / sizes_[split_];
     const int64_t bytes = static_cast<int64_t>(sizeof(C)) * roles.channels * planes() * slice;
     const int64_t most = std::max<int64_t>(1, kStripBytes / std::max<int64_t>(1, bytes) - grid.reach[split_]);
     strip_ = next_part(grid.count[split_], std::min(most, grid.count[split_]));
     strips_ = (grid.count[split_] + strip_ - 1) / strip_;
-    sizes_ = whole;
     sizes_[split_] = strip_ + grid.reach[split_];
     plane_ = product(sizes_);
-    for (int64_t c = 0; c < roles.channels; ++c) {
-      for (const Tap &tap : grid.taps) {
-        const int64_t place = (tap.offset[0] * sizes_[1] + tap.offset[1]) * sizes_[2] + tap.offset[2];
-        terms_.push_back(
-            {(c * planes() + tap.plane) * plane_ + place, c * roles.channel_weight + tap.weight});
-      }
+    // A tile reads past the last place of a plane, and before the first one.
+    margin_ = tiles_.vectors * tiles_.lanes + grid.reach[2];
+    make_masks(spans);
+    terms_ = terms_of(spans, planes() * plane_, sizes_);
+    may_stay_ = std::is_same_v<T, C> && planes() == 1 && planes_[0].scale == Axes{1, 1, 1};
+    for (size_t d = 0; d < 3; ++d) {
+      const bool whole = sizes_[d] == roles.source[d] && planes_[0].shift[d] == 0;
+      may_stay_ = may_stay_ && (d == split_ || whole);
     }
+    flat_ = grid.step == Axes{1, 1, 1};
+    for (size_t d = split_ + 1; d < 3; ++d) flat_ = flat_ && sizes_[d] == roles.result[d];
+    terms_in_place_ = terms_of(spans, product(roles.source), roles.source);
     // Few strips are many pieces by their features, in whole tiles.
     const int64_t units = std::max<int64_t>(1, roles.images * roles.groups * strips_);
     const int64_t blocks = (roles.features + tiles_.rows - 1) / tiles_.rows;
@@ -74,15 +90,20 @@ class GridRunner {
     const int64_t work = chunk_ * static_cast<int64_t>(terms_.size()) * plane_;
     const int64_t grain = std::max<int64_t>(1, std::min(units, kParallel / std::max<int64_t>(1, work)));
     parallel_for(units, grain, [&](int64_t begin, int64_t end) {
-      // A tile may read, and drop, places behind the last one.
-      const int64_t slack = tiles_.vectors * tiles_.lanes;
-      std::unique_ptr<C[]> memory(new C[static_cast<size_t>(roles_.channels * planes() * plane_ + slack)]);
+      std::unique_ptr<C[]> memory;
       int64_t held = -1;
       for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t piece = unit / chunks_;
+        const int64_t piece = unit / chunks_, first_feature = unit % chunks_ * chunk_;
+        if (const C *from = where_it_is(source, piece)) {
+          run_chunk(from, terms_in_place_, weight, bias, result, piece, first_feature);
+          continue;
+        }
+        if (memory == nullptr) {
+          memory.reset(new C[static_cast<size_t>(roles_.channels * planes() * plane_ + 2 * margin_)]);
+        }
         if (piece != held) copy_strip(memory.get(), source, piece);
         held = piece;
-        run_chunk(memory.get(), weight, bias, result, piece, unit % chunks_ * chunk_);
+        run_chunk(memory.get() + margin_, terms_, weight, bias, result, piece, first_feature);
       }
     });
   }
@@ -130,23 +151,66 @@ class GridRunner {
     }
   }
 
-  int64_t planes() const { return static_cast<int64_t>(grid_.planes.size()); }
+  int64_t planes() const { return static_cast<int64_t>(planes_.size()); }
 
-  // Pieces are numbered by image, group and strip.
+  // For each plane and offset along a line: which places of a line have their term in the same line.
+  void make_masks(const std::vector<Span> &spans) {
+    mask_ = sizes_[2] + tiles_.vectors * tiles_.lanes;
+    for (const Span &span : spans) {
+      for (int64_t offset = 0; offset <= grid_.reach[2]; ++offset) {
+        for (int64_t i = 0; i < mask_; ++i) {
+          const int64_t column = i % sizes_[2] + offset;
+          masks_.push_back(column >= span.first && column < span.last ? -1 : 0);
+        }
+      }
+    }
+  }
+
+  // In memory where a channel takes `channel` elements, and its planes follow each other in `sizes`.
+  std::vector<Term> terms_of(const std::vector<Span> &spans, int64_t channel, const Axes &sizes) const {
+    std::vector<Term> terms;
+    for (int64_t c = 0; c < roles_.channels; ++c) {
+      for (const Tap &tap : grid_.taps) {
+        const int64_t place = (tap.offset[0] * sizes[1] + tap.offset[1]) * sizes[2] + tap.offset[2];
+        const int64_t source = c * channel + tap.plane * product(sizes) + place;
+        terms.push_back({source - spans[static_cast<size_t>(tap.plane)].first,
+                         (tap.plane * (grid_.reach[2] + 1) + tap.offset[2]) * mask_,
+                         c * roles_.channel_weight + tap.weight});
+      }
+    }
+    return terms;
+  }
+
+  // The strip in the source itself, when all that its tiles read is there; else NULL. Pieces are numbered by
+  // image, group and strip.
+  const C *where_it_is(const T *source, int64_t piece) const {
+    if constexpr (std::is_same_v<T, C>) {
+      const int64_t strip = piece % strips_, channel = piece / strips_ * roles_.channels;
+      const int64_t all = product(roles_.source), slice = plane_ / sizes_[split_];
+      const int64_t begin = (strip * strip_ + planes_[0].shift[split_]) * slice;
+      if (may_stay_ && begin >= margin_ && begin + plane_ + margin_ <= all) {
+        return source + channel * all + begin;
+      }
+    }
+    return nullptr;
+  }
+
   void copy_strip(C *to, const T *source, int64_t piece) const {
     const int64_t strip = piece % strips_, channel = piece / strips_ * roles_.channels;
+    std::fill(to, to + margin_, C(0));
+    to += margin_;
     for (int64_t c = 0; c < roles_.channels; ++c) {
-      for (Plane plane : grid_.planes) {
+      for (Plane plane : planes_) {
         plane.shift[split_] += plane.scale[split_] * strip * strip_;
         copy_plane(to, sizes_, source + (channel + c) * product(roles_.source), roles_.source, plane);
         to += plane_;
       }
     }
-    std::fill(to, to + tiles_.vectors * tiles_.lanes, C(0));
+    std::fill(to, to + margin_, C(0));
   }
 
-  void run_chunk(const C *planes, const C *weight, const C *bias, T *result, int64_t piece,
-                 int64_t first_feature) const {
+  void run_chunk(const C *planes, const std::vector<Term> &terms, const C *weight, const C *bias, T *result,
+                 int64_t piece, int64_t first_feature) const {
     const int64_t strip = piece % strips_, group = piece / strips_ % roles_.groups;
     const int64_t image = piece / strips_ / roles_.groups;
     Axes count = grid_.count;
@@ -164,11 +228,22 @@ class GridRunner {
       T *to = result + (image * roles_.groups * roles_.features + channel) * product(roles_.result);
       for (int64_t place = 0; place < places;) {
         const int64_t vectors = next_part((places - place + tiles_.lanes - 1) / tiles_.lanes, tiles_.vectors);
-        tiles_.result[rows - 1][vectors - 1](sums, factors, roles_.feature_weight, planes + place,
-                                             terms_.data(), static_cast<int64_t>(terms_.size()));
         const int64_t width = vectors * tiles_.lanes;
-        write_tile(sums, rows, width, place, std::min(place + width, places), count, first,
-                   bias == nullptr ? nullptr : bias + channel, to);
+        C *made = sums;
+        int64_t pitch = width;
+        if constexpr (std::is_same_v<T, C>) {
+          if (flat_ && bias == nullptr && place + width <= places) {
+            made = to + place_in(roles_.result, first) + place;
+            pitch = product(roles_.result);
+          }
+        }
+        tiles_.result[rows - 1][vectors - 1](made, pitch, factors, roles_.feature_weight, planes + place,
+                                             masks_.data() + place % sizes_[2], terms.data(),
+                                             static_cast<int64_t>(terms.size()));
+        if (made == sums) {
+          write_tile(sums, rows, width, place, std::min(place + width, places), count, first,
+                     bias == nullptr ? nullptr : bias + channel, to);
+        }
         place += width;
       }
       feature += rows;
@@ -213,12 +288,18 @@ class GridRunner {
   Roles roles_;
   Grid grid_;
   const TileSet<C> &tiles_;
-  size_t split_;            // the axis along which strips are cut
-  int64_t strip_, strips_;  // places of that axis in a strip, and how many strips
-  int64_t chunk_, chunks_;  // features that are one piece of work, and how many pieces
-  Axes sizes_;              // of a plane of a strip
-  int64_t plane_;           // elements of it
-  std::vector<Term> terms_;
+  std::vector<Plane> planes_;  // without the padding at the ends of lines
+  size_t split_;               // the axis along which strips are cut
+  int64_t strip_, strips_;     // places of that axis in a strip, and how many strips
+  int64_t chunk_, chunks_;     // features that are one piece of work, and how many pieces
+  Axes sizes_;                 // of a plane of a strip
+  int64_t plane_;              // elements of it
+  int64_t margin_;             // elements that may be read on both sides of planes
+  int64_t mask_;               // elements of a mask: a line, and on to the end of a tile
+  std::vector<Mask<C>> masks_;
+  std::vector<Term> terms_, terms_in_place_;  // for copies, for the source itself
+  bool flat_;      // whether the results of a strip lie side by side, as its places do
+  bool may_stay_;  // whether planes are pieces of the source's channels
 };
 
 template <class T, class C>

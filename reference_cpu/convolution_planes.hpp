@@ -10,14 +10,23 @@
 
 namespace reference_cpu {
 
+// From `first` to before `last`.
+struct Span {
+  int64_t first, last;
+};
+
+// The elements of a plane's line, of `size` altogether, that lie in an image of this width.
+inline Span inside(const Plane &plane, int64_t size, int64_t width) {
+  const int64_t scale = plane.scale[2], shift = plane.shift[2], left = width - shift;
+  const int64_t first = std::min(size, shift >= 0 ? 0 : (-shift + scale - 1) / scale);
+  return {first, std::clamp<int64_t>(left > 0 ? (left + scale - 1) / scale : 0, first, size)};
+}
+
 // Fills `to` (sizes) with the elements of a channel at scale * j + shift, and with 0 outside of it.
 template <class T, class C>
 void copy_plane(C *to, const Axes &sizes, const T *channel, const Axes &image, const Plane &plane) {
   const int64_t scale = plane.scale[2], shift = plane.shift[2];
-  // Elements j of a row with 0 <= scale * j + shift < width.
-  const int64_t first = std::min(sizes[2], shift >= 0 ? 0 : (-shift + scale - 1) / scale);
-  const int64_t inside = image[2] - shift;
-  const int64_t last = std::clamp<int64_t>(inside > 0 ? (inside + scale - 1) / scale : 0, first, sizes[2]);
+  const auto [first, last] = inside(plane, sizes[2], image[2]);
   for (int64_t d = 0; d < sizes[0]; ++d) {
     const int64_t z = plane.scale[0] * d + plane.shift[0];
     for (int64_t h = 0; h < sizes[1]; ++h, to += sizes[2]) {

@@ -2,7 +2,6 @@
 // accumulators as that level has registers for; the level is chosen at run time.
 #include "convolution_tiles.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "lanes.hpp"
@@ -11,32 +10,48 @@
 namespace reference_cpu {
 namespace {
 
-// A vector at a time: a copy of a whole array of them would keep the array out of the registers.
+// A vector at any address, which may hold numbers of other types.
+template <class V>
+struct __attribute__((packed, may_alias)) Anywhere {
+  V value;
+};
+
+// A vector at a time, as a value: a copy of memory would keep whole arrays of vectors out of the registers.
 template <class V, class C>
 inline __attribute__((always_inline)) void load(V &vector, const C *from) {
-  std::memcpy(&vector, from, sizeof(vector));
+  vector = reinterpret_cast<const Anywhere<V> *>(from)->value;
 }
 
 template <class V, class C>
 inline __attribute__((always_inline)) void store(C *to, const V &vector) {
-  std::memcpy(to, &vector, sizeof(vector));
+  reinterpret_cast<Anywhere<V> *>(to)->value = vector;
 }
 
 template <class C, int kLanes, int kRows, int kVectors>
-inline __attribute__((always_inline)) void result_tile(C *sums, const C *weight, int64_t row, const C *source,
+inline __attribute__((always_inline)) void result_tile(C *sums, int64_t pitch, const C *weight, int64_t row,
+                                                       const C *source, const Mask<C> *masks,
                                                        const Term *terms, int64_t count) {
-  Vector<C, kLanes> total[kRows][kVectors] = {};
+  Vector<C, kLanes> total[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) total[r][v] = Vector<C, kLanes>{};
+  }
   for (int64_t k = 0; k < count; ++k) {
     const C *from = source + terms[k].source;
+    const Mask<C> *mask = masks + terms[k].mask;
     const C *factors = weight + terms[k].weight;
     Vector<C, kLanes> part[kVectors];
-    for (int v = 0; v < kVectors; ++v) load(part[v], from + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) {
+      Vector<Mask<C>, kLanes> bits, kept;
+      load(bits, from + v * kLanes);
+      load(kept, mask + v * kLanes);
+      part[v] = reinterpret_cast<Vector<C, kLanes>>(bits & kept);
+    }
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) total[r][v] += part[v] * factors[r * row];
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) store(sums + (r * kVectors + v) * kLanes, total[r][v]);
+    for (int v = 0; v < kVectors; ++v) store(sums + r * pitch + v * kLanes, total[r][v]);
   }
 }
 
@@ -66,20 +81,20 @@ inline __attribute__((always_inline)) void weight_tile(C *sums, const C *upstrea
 
 // One struct of static functions for each level: the attribute belongs to a function, not to a template
 // argument.
-#define LEVEL(Name, attribute, kBytes, kRowsOfTile, kVectorsOfTile)                                         \
-  template <class C>                                                                                        \
-  struct Name {                                                                                             \
-    static constexpr int lanes = kBytes / sizeof(C), rows = kRowsOfTile, vectors = kVectorsOfTile;          \
-    template <int kRows, int kVectors>                                                                      \
-    attribute static void result(C *sums, const C *weight, int64_t row, const C *source, const Term *terms, \
-                                 int64_t count) {                                                           \
-      result_tile<C, lanes, kRows, kVectors>(sums, weight, row, source, terms, count);                      \
-    }                                                                                                       \
-    template <int kRows, int kVectors>                                                                      \
-    attribute static void weight(C *sums, const C *upstream, int64_t pitch, const C *source,                \
-                                 const int64_t *offsets, const Lines &lines) {                              \
-      weight_tile<C, lanes, kRows, kVectors>(sums, upstream, pitch, source, offsets, lines);                \
-    }                                                                                                       \
+#define LEVEL(Name, attribute, kBytes, kRowsOfTile, kVectorsOfTile)                                     \
+  template <class C>                                                                                    \
+  struct Name {                                                                                         \
+    static constexpr int lanes = kBytes / sizeof(C), rows = kRowsOfTile, vectors = kVectorsOfTile;      \
+    template <int kRows, int kVectors>                                                                  \
+    attribute static void result(C *sums, int64_t pitch, const C *weight, int64_t row, const C *source, \
+                                 const Mask<C> *masks, const Term *terms, int64_t count) {              \
+      result_tile<C, lanes, kRows, kVectors>(sums, pitch, weight, row, source, masks, terms, count);    \
+    }                                                                                                   \
+    template <int kRows, int kVectors>                                                                  \
+    attribute static void weight(C *sums, const C *upstream, int64_t pitch, const C *source,            \
+                                 const int64_t *offsets, const Lines &lines) {                          \
+      weight_tile<C, lanes, kRows, kVectors>(sums, upstream, pitch, source, offsets, lines);            \
+    }                                                                                                   \
   };
 
 LEVEL(Portable, , 16, 4, 2)

@@ -4,6 +4,7 @@
 #define REFERENCE_CPU_CONVOLUTION_TILES_HPP
 
 #include <cstdint>
+#include <type_traits>
 
 namespace reference_cpu {
 
@@ -11,13 +12,18 @@ constexpr int kMostTileRows = 8, kMostTileVectors = 3;
 
 // Where a term of a sum finds its factors; in elements.
 struct Term {
-  int64_t source, weight;
+  int64_t source, mask, weight;
 };
 
-// sums[r][p] = the sum over terms of weight[term.weight + r * row] * source[term.source + p].
+// All bits of a number, or none.
 template <class C>
-using ResultTile = void (*)(C *sums, const C *weight, int64_t row, const C *source, const Term *terms,
-                            int64_t count);
+using Mask = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
+
+// sums[r * pitch + p] = the sum over terms of weight[term.weight + r * row] * source[term.source + p], where
+// a number of the source counts as 0 unless the bits masks[term.mask + p] are set.
+template <class C>
+using ResultTile = void (*)(C *sums, int64_t pitch, const C *weight, int64_t row, const C *source,
+                            const Mask<C> *masks, const Term *terms, int64_t count);
 
 // Lines of positions: `places` positions side by side in each, and where a line begins in the source.
 struct Lines {

@@ -76,6 +76,8 @@ def large_convolution(d: Draw, op: str) -> Iterator[Sample]:
         x, weight = d.normal(2, channels, size, size + 1), d.normal(features, channels, window, window)
         for attributes in ({}, {"padding": (window // 2,) * 2}, {"stride": (2, 2)}):
             yield Sample((x, weight, d.normal(features)), _filled(attributes, 2))
+    # So much of an image that it is worked on in pieces.
+    yield Sample((d.normal(1, 96, 40, 41), d.normal(3, 96, 3, 3), None), _filled({"padding": (1, 1)}, 2))
     depthwise = _filled({"groups": 16, "padding": (1, 1)}, 2)
     yield Sample((d.normal(2, 16, 20, 21), d.normal(16, 1, 3, 3), None), depthwise)
 

@@ -31,35 +31,65 @@ def _columns(x: np.ndarray, window: tuple[int, int], stride: int, dilation: int)
 
 
 @pytest.mark.parametrize(
-    ("channels", "features", "size", "stride", "dilation"),
-    [(40, 24, 61, 1, 1), (24, 40, 61, 2, 1), (33, 7, 47, 1, 3), (300, 20, 9, 3, 2), (1, 1, 200, 1, 1)],
+    ("channels", "features", "size", "across", "stride", "dilation"),
+    [
+        (40, 24, 61, 2, 1, 1),
+        (24, 40, 61, 2, 2, 1),
+        (33, 7, 47, 2, 1, 3),
+        (300, 20, 9, 2, 3, 2),
+        (1, 1, 200, 2, 1, 1),
+        (48, 9, 62, 3, 1, 1),  # results as wide as the image, so that strips are read where they are
+        (400, 3, 20, 3, 1, 1),
+        (30, 5, 90, 5, 1, 1),
+    ],
 )
 def test_convolutions_and_their_gradients_in_many_strips_and_tiles(
-    channels: int, features: int, size: int, stride: int, dilation: int
+    channels: int, features: int, size: int, across: int, stride: int, dilation: int
 ) -> None:
     x = RNG.standard_normal((2, channels, size, size + 3))
-    weight = RNG.standard_normal((features, channels, 3, 2))
+    window = (3, across)
+    weight = RNG.standard_normal((features, channels, *window))
     bias = RNG.standard_normal(features)
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    columns = _columns(padded, (3, 2), stride, dilation)
+    columns = _columns(padded, window, stride, dilation)
     result = np.einsum("nchwij,ocij->nohw", columns, weight, optimize=True)
     upstream = RNG.standard_normal(result.shape)
     by_weight = np.einsum("nchwij,nohw->ocij", columns, upstream, optimize=True)
     by_input = np.zeros_like(padded)
     spread = np.einsum("nohw,ocij->nchwij", upstream, weight, optimize=True)
-    down, across = (stride * (count - 1) + 1 for count in result.shape[2:])
+    height, width = (stride * (count - 1) + 1 for count in result.shape[2:])
     for i in range(3):
-        for j in range(2):
+        for j in range(across):
             top, left = i * dilation, j * dilation
-            by_input[:, :, top : top + down : stride, left : left + across : stride] += spread[..., i, j]
+            by_input[:, :, top : top + height : stride, left : left + width : stride] += spread[..., i, j]
     facts = {"stride": stride, "padding": 1, "dilation": dilation}
     for dtype in (np.float32, np.float64):
         a, w, b, g = (da.asarray(each.astype(dtype)) for each in (x, weight, bias, upstream))
         _close(ops.convolution(a, w, b, **facts), result + bias[:, None, None], 40)
+        _close(ops.convolution(a, w, **facts), result, 40)
         made = ops.convolution_weight_gradient(a, g, shape=weight.shape, **facts)
         _close(made, by_weight, 120)  # sums of up to 40,000 terms
         made = ops.convolution_input_gradient(g, w, shape=x.shape, **facts)
         _close(made, by_input[:, :, 1:-1, 1:-1], 40)
+
+
+@pytest.mark.parametrize("length", [700, 5000])
+def test_a_convolution_of_lines_is_one_of_images_of_one_line(length: int) -> None:
+    x, weight = RNG.standard_normal((2, 30, length)), RNG.standard_normal((9, 30, 5))
+    windows = sliding_window_view(np.pad(x, ((0, 0), (0, 0), (2, 2))), 5, axis=2)
+    expected = np.einsum("nclk,fck->nfl", windows, weight, optimize=True)
+    a, w = (da.asarray(each.astype(np.float32)) for each in (x, weight))
+    _close(da.conv1d(a, w, padding=2), expected, 40)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_nan_and_infinity_at_the_ends_of_lines_reach_their_own_windows_alone(padding: int) -> None:
+    x = np.ones((1, 64, 50, 64), np.float32)
+    x[0, 3, (0, 9, 24, 25, 49), -1] = np.nan
+    x[0, 5, (0, 7, 22, 30, 49), 0] = np.inf
+    windows = _columns(np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2)), (3, 3), 1, 1)
+    made = da.conv2d(da.asarray(x), da.ones((5, 64, 3, 3)), padding=padding).numpy()
+    np.testing.assert_array_equal(made, np.broadcast_to(windows.sum(axis=(1, 4, 5))[:, None], made.shape))
 
 
 @pytest.mark.parametrize("shape", [(5, 3000), (3, 700, 40), (2, 9000), (70, 33)])
