@@ -1,5 +1,9 @@
 // The thread pool. Threads start at the first large launch. After a fork the child makes a new pool: the old
 // one's threads do not exist there and its locks may be held for ever, so it is left alone.
+//
+// Launches often follow each other within microseconds, and going to sleep and waking up cost more than that:
+// whoever waits looks for a moment first, and sleeps then. The caller waits for those threads only that have
+// begun with its job: one that wakes up too late finds the job closed.
 #include "pool.hpp"
 
 #include <sched.h>
@@ -19,6 +23,7 @@ namespace reference_cpu {
 namespace {
 
 constexpr int kMostThreads = 1024;
+constexpr int kLooks = 2000;  // before sleep: some 50 microseconds
 thread_local bool inside_piece = false;
 
 struct Job {
@@ -48,6 +53,42 @@ struct Job {
   }
 };
 
+// Lets the other thread of a processor core go first for a moment.
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Where threads wait for a change of atomic variables. Whoever makes the change rings afterwards.
+class Bell {
+ public:
+  template <class Ready>
+  void wait(const Ready &ready) {
+    for (int look = 0; look < kLooks; ++look) {
+      if (ready()) return;
+      pause();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++sleepers_;  // from here on a ring waits for the lock, so that none is missed
+    rung_.wait(lock, ready);
+    --sleepers_;
+  }
+
+  void ring() {
+    if (sleepers_ == 0) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    rung_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  std::atomic<int> sleepers_{0};
+};
+
 class Pool {
  public:
   explicit Pool(int threads) : owner_(getpid()), threads_(threads) {}
@@ -59,70 +100,63 @@ class Pool {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) return false;
     start_workers();
-    {
-      std::lock_guard<std::mutex> lock(state_);
-      job_ = &job;
-      ++generation_;
-      active_ = static_cast<int>(workers_.size());
-    }
-    wake_.notify_all();
+    job_ = &job;
+    state_ += kNextJob | kOpen;
+    call_.ring();
     job.work();
-    std::unique_lock<std::mutex> lock(state_);
-    done_.wait(lock, [this] { return active_ == 0; });
-    job_ = nullptr;
+    state_ -= kOpen;
+    done_.wait([this] { return (state_ & kInside) == 0; });
     return true;
   }
 
   void stop() {
     std::lock_guard<std::mutex> turn(turn_);
-    {
-      std::lock_guard<std::mutex> lock(state_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
+    state_ |= kStopping;
+    call_.ring();
     for (std::thread &worker : workers_) worker.join();
     workers_.clear();
-    stopping_ = false;
+    state_ &= ~kStopping;
   }
 
  private:
+  // What `state_` holds: how many workers are inside the job, whether others may still join them, whether the
+  // workers are to end, and above these the number of the job.
+  static constexpr uint64_t kInside = 0xffff, kOpen = 0x10000, kStopping = 0x20000, kNextJob = 0x40000;
+
   void start_workers() {
     while (static_cast<int>(workers_.size()) < threads_ - 1) {
-      const uint64_t seen = generation_;
       try {
-        workers_.emplace_back([this, seen] { loop(seen); });
+        workers_.emplace_back([this] { loop(); });
       } catch (const std::system_error &) {
         break;  // the system gives no more threads: those that run do the work
       }
     }
   }
 
-  void loop(uint64_t seen) {
+  void loop() {
+    uint64_t last = 0;  // number of the job that this worker was inside last
     for (;;) {
-      Job *job;
-      {
-        std::unique_lock<std::mutex> lock(state_);
-        wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-        if (stopping_) return;
-        seen = generation_;
-        job = job_;
-      }
-      job->work();
-      std::lock_guard<std::mutex> lock(state_);
-      if (--active_ == 0) done_.notify_one();
+      uint64_t state = 0;
+      call_.wait([&] {
+        state = state_;
+        return (state & kStopping) != 0 || ((state & kOpen) != 0 && state / kNextJob != last);
+      });
+      if ((state & kStopping) != 0) return;
+      if (!state_.compare_exchange_strong(state, state + 1)) continue;  // others came or went: look again
+      last = state / kNextJob;
+      job_->work();
+      --state_;
+      done_.ring();
     }
   }
 
   const pid_t owner_;
   const int threads_;
-  std::mutex turn_;   // held by the one caller that uses the workers
-  std::mutex state_;  // guards what follows
-  std::condition_variable wake_, done_;
+  std::mutex turn_;  // held by the one caller that uses the workers
   std::vector<std::thread> workers_;
-  Job *job_ = nullptr;
-  uint64_t generation_ = 0;
-  int active_ = 0;
-  bool stopping_ = false;
+  Job *job_ = nullptr;  // while the state is open or workers are inside
+  std::atomic<uint64_t> state_{0};
+  Bell call_, done_;
 };
 
 std::atomic<Pool *> current{nullptr};  // never destroyed: threads may outlive static destructors

@@ -99,3 +99,32 @@ def test_host_threads_may_launch_at_once(plugin: Plugin) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_launches_are_whole_while_threads_fall_asleep_and_wake_up() -> None:
+    code = """
+import time
+import numpy as np
+import cpu_driver
+plugin = cpu_driver.Plugin()
+x = np.random.default_rng(15).standard_normal(300_000).astype(np.float32)
+expected = plugin.run("add", x, x).tobytes()
+for number in range(60):
+    time.sleep((number % 6) * 5e-5)  # the threads give up waiting after some time of this order
+    assert plugin.run("add", x, x).tobytes() == expected, number
+"""
+    child(code, DEVICE_API_CPU_THREADS="4")
+
+
+def test_threads_without_work_take_no_processor_time() -> None:
+    code = """
+import time
+import numpy as np
+import cpu_driver
+plugin = cpu_driver.Plugin()
+plugin.run("add", np.ones(300_000, np.float32), np.ones(300_000, np.float32))
+began = time.process_time()
+time.sleep(0.3)
+print(time.process_time() - began)
+"""
+    assert float(child(code, DEVICE_API_CPU_THREADS="4")) < 0.1
