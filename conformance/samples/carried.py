@@ -97,6 +97,13 @@ def take_along_axis(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.anything(3, 4), d.index(4, 1, 2)), {"axis": 1})
 
 
+@makes("take_along_axis", large=True)
+def large_take_along_axis(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, taken, axis in (((3, 50, 300), 90, 1), ((700, 5), 3000, 0), ((400, 150), 97, 1)):
+        places = (*shape[:axis], taken, *shape[axis + 1 :])
+        yield Sample((d.anything(*shape), d.index(shape[axis], *places, negative=True)), {"axis": axis})
+
+
 @makes("put_along_axis_add")
 def put_along_axis_add(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.normal(3, 2), d.index(4, 3, 2, negative=True)), {"shape": (3, 4), "axis": 1})

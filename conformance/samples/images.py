@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from conformance.oracle.convolution import Geometry, each_axis
 from conformance.oracle.pooling import counts as pooled
 from conformance.samples.draw import Array, Draw, Sample
 from conformance.samples.table import makes
 
 Attributes = dict[str, Any]
+Shape = tuple[int, ...]
 
 # Attributes of convolutions by rank: nothing, everything, and sides that differ.
 _GEOMETRY: dict[int, tuple[Attributes, ...]] = {
@@ -19,6 +22,9 @@ _GEOMETRY: dict[int, tuple[Attributes, ...]] = {
         {"stride": (2,), "padding": (1,), "dilation": (2,)},
         {"groups": 2},
         {"stride": (3,), "padding": (2,)},
+        # Whole windows in the padding, and steps that share a factor with the dilation.
+        {"stride": (4,), "padding": (6,), "dilation": (2,)},
+        {"padding": (0, 4)},
     ),
     2: (
         {},
@@ -26,11 +32,16 @@ _GEOMETRY: dict[int, tuple[Attributes, ...]] = {
         {"stride": (2, 1), "padding": (1, 0, 0, 2), "dilation": (1, 2)},
         {"groups": 2, "padding": (1, 1)},
         {"groups": 4, "stride": (2,)},
+        {"stride": (3, 2), "padding": (4, 1, 2, 3), "dilation": (2, 3)},
     ),
-    3: ({}, {"stride": (1, 2, 1), "padding": (1, 0, 1), "groups": 2}),
+    3: (
+        {},
+        {"stride": (1, 2, 1), "padding": (1, 0, 1), "groups": 2},
+        {"stride": (2, 1, 3), "padding": (1, 0, 3, 0, 2, 1), "dilation": (1, 2, 2)},
+    ),
 }
-_SIZES = {1: (7,), 2: (5, 6), 3: (3, 4, 3)}
-_WINDOWS = {1: ((2,), (3,), (1,)), 2: ((2, 3), (3, 3), (1, 1)), 3: ((2, 2, 2),)}
+_SIZES = {1: (7,), 2: (5, 6), 3: (3, 4, 5)}
+_WINDOWS = {1: ((2,), (3,), (1,)), 2: ((2, 3), (3, 3), (1, 1)), 3: ((2, 3, 2),)}
 
 
 def _filled(attributes: Attributes, rank: int) -> Attributes:
@@ -67,19 +78,57 @@ def convolution(d: Draw, op: str) -> Iterator[Sample]:
 
 
 def _ranks(op: str) -> tuple[int, ...]:
-    return (int(op[-2]),) if op[-1] == "d" and op[-2].isdigit() else (1, 2)
+    return (int(op[-2]),) if op[-1] == "d" and op[-2].isdigit() else (1, 2, 3)
 
 
-@makes("convolution", "conv2d", large=True)
+# (image, weight, attributes): what kernels cut into pieces. Images longer than a piece along each of their
+# axes, with steps and without; more features than a block of them, in groups and not; many images. A number
+# may stand for all axes.
+_LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
+    ((1, 16, 90, 40), (5, 16, 3, 3), {"padding": (1, 1)}),
+    ((1, 12, 121, 70), (3, 12, 3, 2), {"stride": (2, 3), "padding": (2, 0, 1, 3), "dilation": (3, 1)}),
+    ((1, 96, 40, 41), (3, 96, 3, 3), {"padding": (1, 1)}),
+    ((1, 8, 19, 18, 27), (3, 8, 2, 3, 2), {"stride": (1,), "padding": (1,), "dilation": (1,)}),
+    ((1, 3, 31_000), (2, 3, 3), {"padding": (1, 0)}),
+    ((1, 2, 1, 40_000), (2, 2, 1, 3), {"stride": (1, 2), "padding": (0, 1)}),
+    ((1, 5, 6, 7), (75, 5, 3, 3), {"stride": (2,), "padding": (1,)}),
+    ((2, 15, 9, 11), (33, 5, 3, 3), {"groups": 3, "padding": (1, 1)}),
+    ((9, 16, 20, 21), (16, 1, 3, 3), {"groups": 16, "padding": (1, 1)}),
+    ((41, 6, 33, 24), (11, 6, 1, 1), {}),
+)
+
+
+def _large(op: str) -> Iterator[tuple[Shape, Shape, Attributes]]:
+    for image, weight, attributes in _LARGE:
+        rank = len(image) - 2
+        if rank in _ranks(op):
+            one = {"stride": (1,), "padding": (0,), "dilation": (1,), "groups": 1}
+            yield image, weight, {**one, **attributes}
+
+
+@makes("convolution", "conv1d", "conv2d", "conv3d", large=True)
 def large_convolution(d: Draw, op: str) -> Iterator[Sample]:
-    for channels, features, size, window in ((3, 8, 33, 3), (16, 17, 20, 3), (9, 33, 17, 1), (5, 4, 19, 5)):
-        x, weight = d.normal(2, channels, size, size + 1), d.normal(features, channels, window, window)
-        for attributes in ({}, {"padding": (window // 2,) * 2}, {"stride": (2, 2)}):
-            yield Sample((x, weight, d.normal(features)), _filled(attributes, 2))
-    # So much of an image that it is worked on in pieces.
-    yield Sample((d.normal(1, 96, 40, 41), d.normal(3, 96, 3, 3), None), _filled({"padding": (1, 1)}, 2))
-    depthwise = _filled({"groups": 16, "padding": (1, 1)}, 2)
-    yield Sample((d.normal(2, 16, 20, 21), d.normal(16, 1, 3, 3), None), depthwise)
+    for image, weight, attributes in _large(op):
+        yield Sample((d.normal(*image), d.normal(*weight), d.normal(weight[0])), attributes)
+
+
+def _upstream(d: Draw, image: Shape, weight: Shape, attributes: Attributes) -> Array:
+    counts = Geometry.of(attributes, len(image) - 2).counts(image[2:], weight[2:])
+    return d.normal(image[0], weight[0], *counts)
+
+
+@makes("convolution_input_gradient", large=True)
+def large_input_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for image, weight, attributes in _large(op):
+        upstream = _upstream(d, image, weight, attributes)
+        yield Sample((upstream, d.normal(*weight)), {**attributes, "shape": image})
+
+
+@makes("convolution_weight_gradient", large=True)
+def large_weight_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for image, weight, attributes in _large(op):
+        upstream = _upstream(d, image, weight, attributes)
+        yield Sample((d.normal(*image), upstream), {**attributes, "shape": weight})
 
 
 @makes("convolution_input_gradient")
@@ -139,6 +188,8 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (3,), "stride": (2,), "padding": (1,)},
         {"window": (3,), "stride": (2,), "ceil_mode": True},
         {"window": (2,), "stride": (1,), "dilation": (2,)},
+        {"window": (2,), "stride": (3,)},
+        {"window": (5,), "stride": (3,), "padding": (2, 1), "ceil_mode": True},
     ),
     2: (
         {"window": (2, 2)},
@@ -146,8 +197,20 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (3, 3), "stride": (2, 2), "padding": (1, 1), "ceil_mode": True},
         {"window": (2, 2), "stride": (1, 2), "dilation": (2, 1)},
         {"window": (3, 3), "stride": (1, 1), "padding": (1, 0, 0, 1)},
+        # The whole image in one window, with padding and without; and less than the whole.
+        {"window": (5, 6)},
+        {"window": (5, 7), "padding": (0, 1, 0, 0)},
+        {"window": (5, 4), "stride": (1, 3)},
+        # One number for all axes.
+        {"window": (3,), "stride": (2,), "padding": (1,)},
+        {"window": (2,), "stride": (1,), "dilation": (3,)},
     ),
-    3: ({"window": (2, 1, 2)}, {"window": (2, 2, 2), "stride": (1, 1, 1), "padding": (1, 0, 1)}),
+    3: (
+        {"window": (2, 1, 2)},
+        {"window": (2, 2, 2), "stride": (1, 1, 1), "padding": (1, 0, 1)},
+        {"window": (3, 2, 3), "stride": (1, 3, 2), "padding": (1, 0, 1, 0, 1, 1), "ceil_mode": True},
+        {"window": (3, 4, 5)},
+    ),
 }
 
 
@@ -178,6 +241,37 @@ def large_pool(d: Draw, op: str) -> Iterator[Sample]:
     for rank, attributes in _pools(op):
         if rank == 2:
             yield Sample((d.normal(2, 5, 19, 33),), attributes)
+    whole: Attributes = {"window": (61, 75), "stride": None, "padding": (0, 0), "ceil_mode": False}
+    if op.startswith("max"):
+        whole["dilation"] = (1, 1)
+    yield Sample((d.normal(2, 3, 61, 75),), whole)
+
+
+# (image, window, step, padding) of gradients: many channels, and windows that overlap.
+_LARGE_POOLS: tuple[tuple[Shape, Shape, Shape, Shape], ...] = (
+    ((2, 40, 900), (50,), (45,), (0,)),
+    ((1, 4, 19, 33), (3, 4), (2, 3), (1, 2)),
+)
+
+
+def _large_pools() -> Iterator[tuple[Shape, Shape, Attributes]]:
+    for shape, window, step, padding in _LARGE_POOLS:
+        attributes = {"window": window, "stride": step, "padding": padding, "ceil_mode": False}
+        yield shape, (*shape[:2], *pooled(shape[2:], attributes)), attributes
+
+
+@makes("max_pool_gradient", large=True)
+def large_max_pool_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, counts, attributes in _large_pools():
+        few = d.rng.integers(1, 4, shape).astype(d.dtype)  # many equals: the first has all
+        one = (1,) * (len(shape) - 2)
+        yield Sample((d.normal(*counts), few), {**attributes, "dilation": one})
+
+
+@makes("avg_pool_gradient", large=True)
+def large_avg_pool_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, counts, attributes in _large_pools():
+        yield Sample((d.normal(*counts),), {**attributes, "count_include_pad": False, "shape": shape})
 
 
 @makes("max_pool_gradient")
@@ -194,7 +288,7 @@ def avg_pool_gradient(d: Draw, op: str) -> Iterator[Sample]:
         yield Sample((upstream,), {**attributes, "shape": (2, 3, *_SIZES[rank])})
 
 
-_ADAPTED = {1: ((3,), (7,), (9,)), 2: ((2, 3), (1, 1)), 3: ((2, 2, 2),)}
+_ADAPTED = {1: ((3,), (7,), (9,)), 2: ((2, 3), (1, 1), (7, 1)), 3: ((2, 2, 2),)}
 
 
 @makes("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
@@ -206,7 +300,7 @@ def adaptive(d: Draw, op: str) -> Iterator[Sample]:
 
 @makes("adaptive_avg_pool_gradient")
 def adaptive_gradient(d: Draw, op: str) -> Iterator[Sample]:
-    for rank in (1, 2):
+    for rank in (1, 2, 3):
         for size in _ADAPTED[rank]:
             yield Sample((d.normal(2, 3, *size),), {"size": size, "shape": (2, 3, *_SIZES[rank])})
 
@@ -231,6 +325,32 @@ def batch_norm_training(d: Draw, op: str) -> Iterator[Sample]:
         yield Sample((d.normal(*shape), d.normal(3), d.positive(3), None, None), {"momentum": 0.25})
 
 
+# Channels of more elements than a kernel reads at a time, of short runs in many images, of single elements.
+_LARGE_BATCHES: tuple[Shape, ...] = ((3, 2, 70, 71), (37, 5, 9), (5003, 3))
+
+
+def _moved(d: Draw, *shape: int) -> Array:
+    """Numbers whose mean is not theirs by chance alone: each channel has another one."""
+    centre = np.arange(1, shape[1] + 1).reshape(-1, *([1] * (len(shape) - 2)))
+    return (d.normal(*shape) + centre).astype(d.dtype)
+
+
+@makes("batch_norm", "batch_norm_training", large=True)
+def large_batch_norm(d: Draw, op: str) -> Iterator[Sample]:
+    for shape in _LARGE_BATCHES:
+        channels = shape[1]
+        parameters = (d.normal(channels), d.positive(channels), d.positive(channels), d.normal(channels))
+        attributes = {"momentum": 0.75} if op == "batch_norm_training" else {}
+        yield Sample((_moved(d, *shape), *parameters), {**attributes, "epsilon": 0.25})
+
+
+@makes("group_norm", "instance_norm", large=True)
+def large_group_norm(d: Draw, op: str) -> Iterator[Sample]:
+    attributes = {"groups": 2} if op == "group_norm" else {}
+    for shape in ((2, 6, 50, 41), (300, 4, 9)):
+        yield Sample((_moved(d, *shape), d.positive(shape[1]), d.normal(shape[1])), attributes)
+
+
 @makes("group_norm", "instance_norm")
 def group_norm(d: Draw, op: str) -> Iterator[Sample]:
     for shape in ((2, 4, 3), (2, 4, 2, 3)):
@@ -238,6 +358,9 @@ def group_norm(d: Draw, op: str) -> Iterator[Sample]:
             attributes = {} if groups is None else {"groups": groups}
             yield Sample((d.normal(*shape), d.positive(4), d.normal(4)), attributes)
             yield Sample((d.normal(*shape), None, None), attributes)
+    attributes = {"groups": 2} if op == "group_norm" else {}
+    yield Sample((d.normal(2, 4, 3), d.positive(4), None), attributes)
+    yield Sample((d.normal(2, 4, 3), None, d.normal(4)), attributes)
 
 
 _RESIZED = ((1, (7,), ((3,), (7,), (16,))), (2, (4, 5), ((7, 3), (8, 10))))

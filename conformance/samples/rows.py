@@ -77,10 +77,24 @@ def softmax_gradient(d: Draw, op: str) -> Iterator[Sample]:
             yield Sample((d.normal(*shape), result.astype(d.dtype)), {"axis": axis})
 
 
+_LARGE_LINES = (((9, 1000), 1), ((1000, 9), 0), ((33, 65, 17), 1), ((3, 20_001), 1), ((700, 31), 1))
+
+
 @makes("softmax", "log_softmax", large=True)
 def large_softmax(d: Draw, op: str) -> Iterator[Sample]:
-    for shape, axis in (((9, 1000), 1), ((1000, 9), 0), ((33, 65, 17), 1), ((3, 20_001), 1), ((700, 31), 1)):
+    for shape, axis in _LARGE_LINES:
         yield Sample((d.normal(*shape),), {"axis": axis})
+
+
+@makes("softmax_gradient", "log_softmax_gradient", large=True)
+def large_softmax_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, axis in _LARGE_LINES:
+        part = np.exp(d.rng.normal(size=shape))
+        result = part / part.sum(axis=axis, keepdims=True)
+        result = result if op == "softmax_gradient" else np.log(result)
+        yield Sample(
+            ((d.normal(*shape) + d.number(1.0)).astype(d.dtype), result.astype(d.dtype)), {"axis": axis}
+        )
 
 
 @makes("sum", "prod", "max", "min", "mean", "var", "std", "logsumexp", "argmax", "argmin", large=True)
@@ -141,6 +155,19 @@ def large_row_norms(d: Draw, op: str) -> Iterator[Sample]:
 def standardize(d: Draw, op: str) -> Iterator[Sample]:
     for axes in ((0, 2), (2,), (1, 2)):
         yield Sample((d.normal(2, 4, 3),), {"axis": axes})
+
+
+_LARGE_GROUPS = (((3, 2, 70, 71), (0, 2, 3)), ((7, 5001), (1,)), ((37, 5, 9), (0, 2)), ((9001,), (0,)))
+
+
+@makes("standardize", "standardize_gradient", large=True)
+def large_standardize(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, axes in _LARGE_GROUPS:
+        inputs = [
+            (d.normal(*shape) + d.number(2.0)).astype(d.dtype)
+            for _ in range(2 if op.endswith("gradient") else 1)
+        ]
+        yield Sample(tuple(inputs), {"axis": axes, "epsilon": 0.25})
 
 
 @makes("standardize_gradient")

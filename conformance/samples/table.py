@@ -50,6 +50,11 @@ def samples(op: str, draw: Draw) -> list[Sample]:
     return [_complete(op, sample) for sample in _MAKERS[op](draw, op)]
 
 
+def has_large_samples(op: str) -> bool:
+    _load()
+    return op in _LARGE
+
+
 def large_samples(op: str, draw: Draw) -> list[Sample]:
     """Larger calls, where there are any."""
     _load()
