@@ -33,10 +33,8 @@ class AxisPlan final : public Plan {
     width_ = item_size(dtype_);
     number_ = dtype_ == DA_FLOAT64 ? 8 : 4;
     loop_ = dtype_ == DA_FLOAT64 ? loops.of_float64 : loops.of_float32;
-    const int64_t most = std::max<int64_t>(1, kMostTile / std::max<int64_t>(1, length_));
-    together_ = std::min({kTogether, most, inner_});
-    const int64_t unit = std::max<int64_t>(1, together_ * length_ * weight);
-    grain_ = std::max<int64_t>(1, kPiece / unit);
+    together_ = std::min({kTogether, grain_of(kMostTile, length_), inner_});
+    grain_ = grain_of(kPiece, together_ * length_ * weight);
   }
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {

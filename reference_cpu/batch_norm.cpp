@@ -83,10 +83,6 @@ Layout channels_of(const da_dl_tensor &x) {
   return *layout;
 }
 
-int64_t grain_of(const Layout &layout) {
-  return std::max<int64_t>(1, kPiece / std::max<int64_t>(1, layout.size()));
-}
-
 template <class C>
 void apply(const da_tensor *x, const da_tensor *out, const Group &group, const Moments &moments, double scale,
            double bias) {
@@ -108,7 +104,7 @@ class InferencePlan final : public Plan {
       : layout_(channels_of(request.in(0).dl)), epsilon_(epsilon) {}
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
-    parallel_for(layout_.groups, grain_of(layout_), [&](int64_t begin, int64_t end) {
+    parallel_for(layout_.groups, grain_of(kPiece, layout_.size()), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         const Moments moments{number_at(inputs[1], c, 0), 0, number_at(inputs[2], c, 0)};
         const double scale = moments.scale(epsilon_) * number_at(inputs[3], c, 1);
@@ -130,7 +126,7 @@ class TrainingPlan final : public Plan {
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
     const double count = static_cast<double>(layout_.size());
-    parallel_for(layout_.groups, grain_of(layout_), [&](int64_t begin, int64_t end) {
+    parallel_for(layout_.groups, grain_of(kPiece, layout_.size()), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         const Group group = layout_.group(c);
         const Moments moments = moments_of<C>(address(inputs[0]), inputs[0]->dtype, group);
@@ -154,7 +150,7 @@ class StandardizePlan final : public Plan {
   StandardizePlan(const Layout &layout, double epsilon) : layout_(layout), epsilon_(epsilon) {}
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
-    parallel_for(layout_.groups, grain_of(layout_), [&](int64_t begin, int64_t end) {
+    parallel_for(layout_.groups, grain_of(kPiece, layout_.size()), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const Group group = layout_.group(i);
         const Moments moments = moments_of<C>(address(inputs[0]), inputs[0]->dtype, group);
@@ -174,7 +170,7 @@ class GradientPlan final : public Plan {
   GradientPlan(const Layout &layout, double epsilon) : layout_(layout), epsilon_(epsilon) {}
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
-    parallel_for(layout_.groups, grain_of(layout_), [&](int64_t begin, int64_t end) {
+    parallel_for(layout_.groups, grain_of(kPiece, layout_.size()), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         run_group(address(inputs[0]), address(inputs[1]), address(outputs[0]), inputs[0]->dtype,
                   layout_.group(i));

@@ -34,14 +34,14 @@ struct Layout {
 
 Layout layout_of(int64_t rows, int64_t columns, const Matrix &matrix) {
   // A dimension of size 1 has no stride that matters.
-  const int64_t row = rows == 1 ? std::max<int64_t>(1, columns) : matrix.row;
+  const int64_t row = rows == 1 ? columns : matrix.row;
   const int64_t column = columns == 1 ? 1 : matrix.column;
-  if (column == 1 && row >= std::max<int64_t>(1, columns) && row <= INT_MAX) {
+  if (column == 1 && row >= columns && row <= INT_MAX) {
     return {true, kNoTranspose, static_cast<int>(row)};
   }
   const int64_t first = rows == 1 ? 1 : matrix.row;
-  const int64_t second = columns == 1 ? std::max<int64_t>(1, rows) : matrix.column;
-  if (first == 1 && second >= std::max<int64_t>(1, rows) && second <= INT_MAX) {
+  const int64_t second = columns == 1 ? rows : matrix.column;
+  if (first == 1 && second >= rows && second <= INT_MAX) {
     return {true, kTranspose, static_cast<int>(second)};
   }
   return {false, kNoTranspose, 0};
@@ -235,9 +235,9 @@ class MatmulPlan final : public Plan {
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
     char *const base[] = {address(inputs[0]), address(inputs[1]), address(outputs[0])};
     if (batch_ == 1) return run_one(base, 0);
-    const int64_t work = std::max<int64_t>(1, m_ * n_ * k_);
+    const int64_t work = m_ * n_ * k_;
     // Large products share themselves out; many small ones are shared out here.
-    const int64_t grain = work * batch_ < kParallel ? batch_ : std::max<int64_t>(1, kParallel / (4 * work));
+    const int64_t grain = work * batch_ < kParallel ? batch_ : grain_of(kParallel, 4 * work);
     if (work >= kParallel && batch_ < 8) {
       for (int64_t i = 0; i < batch_; ++i) run_one(base, i);
       return;

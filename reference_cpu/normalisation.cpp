@@ -57,7 +57,7 @@ class Parameter {
 struct Shape {
   int64_t groups, size;  // elements of a group
   int64_t run;           // neighbours that share a weight and a bias; 0: each has its own
-  int64_t channels;      // of a group, when run > 0
+  int64_t parameters;    // weights and biases that there are
   double epsilon;
   bool centred;
 };
@@ -70,23 +70,14 @@ class NormPlan final : public Plan {
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
     const char *x = address(inputs[0]);
     char *out = address(outputs[0]);
-    const int64_t parameters = shape_.run == 0 ? shape_.size : parameter_count(inputs);
-    const Parameter<C> weight(inputs[1], parameters), bias(shape_.centred ? inputs[2] : nullptr, parameters);
-    const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, shape_.size));
-    parallel_for(shape_.groups, grain, [&](int64_t begin, int64_t end) {
+    const Parameter<C> weight(inputs[1], shape_.parameters);
+    const Parameter<C> bias(shape_.centred ? inputs[2] : nullptr, shape_.parameters);
+    parallel_for(shape_.groups, grain_of(kPiece, shape_.size), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) run_group(i, x, out, weight.numbers(), bias.numbers());
     });
   }
 
  private:
-  // The number of channels, which weight and bias have an element for each of.
-  int64_t parameter_count(const da_tensor *const *inputs) const {
-    for (int k = 1; k < 3; ++k) {
-      if (inputs[k] != nullptr) return element_count(*inputs[k]);
-    }
-    return 0;
-  }
-
   void run_group(int64_t index, const char *x, char *out, const C *weight, const C *bias) const {
     const int64_t width = item_size(dtype_);
     const Group group{index * shape_.size, 1, shape_.size, 0};
@@ -116,7 +107,7 @@ class NormPlan final : public Plan {
   void by_channels(C *made, int64_t at, int64_t n, const C *weight, const C *bias) const {
     for (int64_t done = 0; done < n;) {
       const int64_t place = at + done;
-      const int64_t channel = place / shape_.run % shape_.channels;
+      const int64_t channel = place / shape_.run % shape_.parameters;
       const int64_t count = std::min(n - done, shape_.run - place % shape_.run);
       scale_and_shift(made + done, count, weight == nullptr ? C(1) : weight[channel],
                       bias == nullptr ? C(0) : bias[channel]);
@@ -141,6 +132,7 @@ Shape trailing(const da_dl_tensor &x, int64_t axis, double epsilon, bool centred
   }
   Shape shape{1, 1, 0, 0, epsilon, centred};
   for (int64_t d = 0; d < x.ndim; ++d) (d < axis ? shape.groups : shape.size) *= x.shape[d];
+  shape.parameters = shape.size;
   return shape;
 }
 
@@ -163,10 +155,11 @@ std::unique_ptr<Plan> build_group_norm(const Request &request) {
     throw Failure(DA_STATUS_INVALID_ARGUMENT,
                   "there are no " + std::to_string(attributes.groups) + " equal groups of channels");
   }
-  const int64_t size = element_count(request.in(0)) / std::max<int64_t>(1, x.shape[0] * attributes.groups);
-  const int64_t run = element_count(request.in(0)) / std::max<int64_t>(1, x.shape[0] * x.shape[1]);
-  return norm_plan(request, Shape{x.shape[0] * attributes.groups, size, std::max<int64_t>(1, run), x.shape[1],
-                                  attributes.epsilon, true});
+  int64_t run = 1;
+  for (int d = 2; d < x.ndim; ++d) run *= x.shape[d];
+  const int64_t size = x.shape[1] / attributes.groups * run;
+  return norm_plan(request,
+                   Shape{x.shape[0] * attributes.groups, size, run, x.shape[1], attributes.epsilon, true});
 }
 
 }  // namespace reference_cpu

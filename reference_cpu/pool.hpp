@@ -3,6 +3,7 @@
 #ifndef REFERENCE_CPU_POOL_HPP
 #define REFERENCE_CPU_POOL_HPP
 
+#include <algorithm>
 #include <cstdint>
 
 namespace reference_cpu {
@@ -13,6 +14,11 @@ int thread_count();
 
 // Ends the pool's threads; they start again at the next large launch.
 void stop_threads();
+
+// How many items of `weight` each are a piece of about `work`: at least one, whatever the weight.
+inline int64_t grain_of(int64_t work, int64_t weight) {
+  return std::max<int64_t>(1, work / std::max<int64_t>(1, weight));
+}
 
 using Piece = void (*)(void *context, int64_t begin, int64_t end);
 

@@ -76,8 +76,7 @@ class PoolPlan final : public Plan {
     const T *in = reinterpret_cast<const T *>(address(inputs[0]));
     T *out = reinterpret_cast<T *>(address(outputs[0]));
     const int64_t from = windows_.source_size(), to = windows_.result_size();
-    const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, from));
-    parallel_for(channels_, grain, [&](int64_t begin, int64_t end) {
+    parallel_for(channels_, grain_of(kPiece, from), [&](int64_t begin, int64_t end) {
       std::vector<M> totals(static_cast<size_t>(windows_.axis[2].source));
       for (int64_t c = begin; c < end; ++c) {
         if (whole_) {
@@ -143,8 +142,7 @@ class GradientPlan : public Plan {
   void each_channel(const da_tensor *output, const Body &body) const {
     T *out = reinterpret_cast<T *>(address(output));
     const int64_t size = windows_.source_size();
-    const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, size));
-    parallel_for(channels_, grain, [&](int64_t begin, int64_t end) {
+    parallel_for(channels_, grain_of(kPiece, size), [&](int64_t begin, int64_t end) {
       std::vector<M> sums(static_cast<size_t>(size));
       for (int64_t c = begin; c < end; ++c) {
         std::fill(sums.begin(), sums.end(), M(0));
