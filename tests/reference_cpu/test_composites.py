@@ -92,6 +92,44 @@ def test_nan_and_infinity_at_the_ends_of_lines_reach_their_own_windows_alone(pad
     np.testing.assert_array_equal(made, np.broadcast_to(windows.sum(axis=(1, 4, 5))[:, None], made.shape))
 
 
+@pytest.mark.parametrize(
+    ("window", "stride", "padding", "dilation"),
+    [((2, 2), 2, 0, 1), ((3, 3), 2, 1, 1), ((3, 2), 1, 1, 2), ((1, 5), 3, 0, 1)],
+)
+def test_pools_of_many_windows_side_by_side(
+    window: tuple[int, int], stride: int, padding: int, dilation: int
+) -> None:
+    x = RNG.integers(-4, 5, (3, 2, 21, 75)).astype(np.float32)  # equal elements are frequent
+    x[0, 0, 5, ::9] = np.nan
+    x[1, 1] = -np.inf
+    padded = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2), constant_values=-np.inf)
+    columns = _columns(padded, window, stride, dilation)
+    flat = columns.reshape(*columns.shape[:4], -1)
+    a = da.asarray(x)
+    made = ops.max_pool(a, window=window, stride=stride, padding=padding, dilation=dilation)
+    np.testing.assert_array_equal(made.numpy(), flat.max(axis=-1))
+    upstream = RNG.integers(1, 99, flat.shape[:4]).astype(np.float32)
+    places = np.arange(padded[0, 0].size, dtype=np.int64).reshape(padded.shape[2:])
+    inside = np.pad(np.ones(x.shape[2:], bool), padding)
+    numbers = _columns(np.where(inside, places, -1)[None, None], window, stride, dilation)
+    numbers = np.broadcast_to(numbers, columns.shape).reshape(flat.shape)
+    ranks = np.where(numbers < 0, -np.inf, np.where(np.isnan(flat), np.inf, np.maximum(flat, -1e9)))
+    winners = np.take_along_axis(numbers, ranks.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    expected = np.zeros((3, 2, padded[0, 0].size), np.float32)
+    n, c, _, _ = np.indices(winners.shape)
+    np.add.at(expected, (n, c, winners), upstream)
+    expected = expected.reshape(padded.shape)[..., padding : padding + 21, padding : padding + 75]
+    facts = {"window": window, "stride": stride, "padding": padding, "dilation": dilation}
+    made = ops.max_pool_gradient(da.asarray(upstream), a, **facts)
+    np.testing.assert_array_equal(made.numpy(), expected)
+    if dilation == 1:
+        tame = np.nan_to_num(x, nan=1.0, neginf=2.0)
+        padded = np.pad(tame, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2))
+        means = _columns(padded, window, stride, 1).mean(axis=(4, 5), dtype=np.float64)
+        made = ops.avg_pool(da.asarray(tame), window=window, stride=stride, padding=padding)
+        _close(made, means, 2)
+
+
 @pytest.mark.parametrize("shape", [(5, 3000), (3, 700, 40), (2, 9000), (70, 33)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_softmax_of_long_lines_along_any_axis(shape: tuple[int, ...], dtype: type) -> None:
