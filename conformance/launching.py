@@ -13,7 +13,7 @@ from conformance.attributes import AttributeBlock
 from conformance.case import Failure
 from conformance.memory import DeviceBytes
 from conformance.target import Claim, Target
-from conformance.trial import dl_code
+from conformance.trial_launch import dl_code
 from device_api.ops._table import BY_NAME
 
 

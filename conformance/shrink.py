@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 import device_api.dtypes as dtypes
 from conformance.case import Failure
+from conformance.judging import run_trial
 from conformance.target import Target
-from conformance.trial import Declined, Trial, TrialFailure, run_trial
+from conformance.trial import Declined, Trial, TrialFailure
 from device_api.ops.shapes import RULES, TensorSpec
 
 Array = npt.NDArray[Any]

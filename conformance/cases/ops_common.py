@@ -13,8 +13,9 @@ import numpy as np
 import device_api.dtypes as dtypes
 from conformance import compare
 from conformance.case import Measure, NotSupported
+from conformance.judging import run_trial
 from conformance.target import Claim, Target
-from conformance.trial import Declined, Operand, Trial, TrialFailure, run_trial
+from conformance.trial import Declined, Operand, Trial, TrialFailure
 from device_api.abi import constants
 from device_api.opset.spec import OpSpec
 

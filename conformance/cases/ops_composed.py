@@ -8,6 +8,7 @@ by the oracle of the op.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,11 +18,11 @@ import device_api.dtypes as dtypes
 from conformance import compare
 from conformance.case import Case, Failure, Measure, NotSupported
 from conformance.framework import device_of, holds, on_device_only, run_op, to_device
+from conformance.judging import bound_of, compared
 from conformance.oracle import Expected, expected, has_oracle
 from conformance.oracle.precision import is_half
 from conformance.samples import Draw, Sample, has_samples, samples
 from conformance.target import Target
-from conformance.trial import bound_of
 from device_api.ops._table import OPS
 from device_api.opset.spec import OpSpec
 
@@ -70,7 +71,9 @@ def _judge(spec: OpSpec, sample: Sample, target: Target, measure: Measure) -> No
         if found.dtype != want.dtype:
             raise Failure(f"{what} is {found.dtype.name} and not {want.dtype.name}")
         tolerance = SLACK * bound_of(spec, want, sample.inputs)
-        comparison = compare.compare(found, want.values, compare.Rule(tolerance), _scale(want))
+        comparison = compared(
+            spec, sample.inputs, found, replace(want, scale=_scale(want)), compare.Rule(tolerance)
+        )
         if not comparison.good:
             inputs = {f"input{i}": x for i, x in enumerate(sample.inputs) if x is not None}
             raise Failure(f"{what}: {comparison.message()}", comparison.facts(), inputs)

@@ -21,8 +21,9 @@ import numpy as np
 import device_api.dtypes as dtypes
 from conformance.case import Case, Failure, NotSupported, QualityWarning
 from conformance.cases.ops_common import STRIDED, STRIDED_INPUTS, STRIDED_OUTPUTS, Check, Kernel
+from conformance.judging import run_trial
 from conformance.target import Target
-from conformance.trial import Declined, Trial, TrialFailure, run_trial
+from conformance.trial import Declined, Trial, TrialFailure
 from device_api.ops._table import BY_NAME
 
 SECONDS = 60.0

@@ -95,11 +95,18 @@ def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequenc
     if kernel.dtype.kind == "c":
         special_set = special_set[rng.permutation(special_set.size)[:24]]
     if sum(not each.optional for each in kernel.spec.inputs) > 2:
-        return [[special_set[rng.permutation(special_set.size)] for _ in range(count)]]
+        return [[in_any_order(each.name, special_set, rng) for each in kernel.spec.inputs]]
     arrays = [pairs(special_set)]
     if kernel.spec.name == "pow" and kernel.dtype.kind == "c":
         arrays.append(_integer_powers(kernel, rng))
     return arrays
+
+
+def in_any_order(name: str, values: Any, rng: np.random.Generator) -> Any:
+    """The special values of one operand. Steps are counted from one: there are no others."""
+    counts = (values >= 1) & (values == np.rint(values)) & np.isfinite(values)
+    found = values[rng.permutation(values.size)]
+    return np.resize(rng.permutation(values[counts]), values.size) if name == "step" else found
 
 
 def _integer_powers(kernel: Kernel, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -26,7 +26,8 @@ from conformance.cases.ops_common import (
 )
 from conformance.inputs import random_values, special_values
 from conformance.target import status_name
-from conformance.trial import Operand, Trial, launch_expecting
+from conformance.trial import Operand, Trial
+from conformance.trial_launch import launch_expecting
 from device_api.abi import constants
 
 REPLACE, ADD = 1, 2

@@ -12,9 +12,10 @@ import device_api.dtypes as dtypes
 from conformance.case import Failure, NotSupported, QualityWarning, case, require
 from conformance.cases.ops_common import Kernel
 from conformance.cases.runtime_stream import Queue, stream_of
+from conformance.judging import run_trial
 from conformance.memory import DeviceBytes, allocated
 from conformance.target import CallFailed, Target, status_name
-from conformance.trial import Declined, Operand, TrialFailure, run_trial
+from conformance.trial import Declined, Operand, TrialFailure
 from device_api.abi import constants
 from device_api.ops._table import BY_NAME
 

@@ -59,13 +59,13 @@ def activation(call: Call) -> Array:
 @formula("tanhshrink", measure=lambda call: call.inputs[0])
 def tanhshrink(call: Call) -> Array:
     (x,) = call.inputs
-    return np.asarray(x - np.tanh(x))
+    return np.asanyarray(x - np.tanh(x))
 
 
 @formula("logit", measure=lambda call: np.ones_like(call.inputs[0]))
 def logit(call: Call) -> Array:
     (x,) = call.inputs
-    return np.asarray(np.log(x) - np.log1p(-x))
+    return np.asanyarray(np.log(x) - np.log1p(-x))
 
 
 def gelu_of(x: Array, approximate: bool = False) -> Array:
@@ -115,10 +115,10 @@ _SLOPES: dict[str, Callable[[Array], Array]] = {
 
 @formula("activate", measure=lambda call: call.inputs[0])
 def activate(call: Call) -> Array:
-    return np.asarray(NAMED[call.attributes["activation"]](call.inputs[0]))
+    return np.asanyarray(NAMED[call.attributes["activation"]](call.inputs[0]))
 
 
 @formula("activate_gradient", measure=lambda call: call.inputs[0])
 def activate_gradient(call: Call) -> Array:
     upstream, x = call.inputs
-    return np.asarray(upstream * _SLOPES[call.attributes["activation"]](x))
+    return np.asanyarray(upstream * _SLOPES[call.attributes["activation"]](x))

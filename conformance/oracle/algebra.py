@@ -14,13 +14,13 @@ from conformance.oracle.registry import Call, Expected, oracle
 @formula("vecdot", reduces=True)
 def vecdot(call: Call) -> Array:
     x1, x2 = np.broadcast_arrays(*call.inputs)
-    return np.asarray((np.conj(x1) * x2).sum(axis=call.attributes["axis"], dtype=x1.dtype))
+    return np.asanyarray((np.conj(x1) * x2).sum(axis=call.attributes["axis"], dtype=x1.dtype))
 
 
 @formula("outer")
 def outer(call: Call) -> Array:
     x1, x2 = call.inputs
-    return np.asarray(x1[:, None] * x2)
+    return np.asanyarray(x1[:, None] * x2)
 
 
 @formula("cross")
@@ -35,7 +35,7 @@ def cross(call: Call) -> Array:
 def trace(call: Call) -> Array:
     (x,) = call.inputs
     dtype = x.dtype if x.dtype.kind in "fc" or call.dtype is None else call.dtype
-    return np.asarray(np.trace(x, call.attributes["offset"], -2, -1, dtype=dtype))
+    return np.asanyarray(np.trace(x, call.attributes["offset"], -2, -1, dtype=dtype))
 
 
 @formula("diff", measure=lambda call: np.abs(call.inputs[0]).max() * 2.0 ** call.attributes["n"])
@@ -46,7 +46,7 @@ def diff(call: Call) -> Array:
 @formula("lerp")
 def lerp(call: Call) -> Array:
     x1, x2, weight = call.inputs
-    return np.asarray(x1 + weight * (x2 - x1))
+    return np.asanyarray(x1 + weight * (x2 - x1))
 
 
 @formula("sum_to", reduces=True)
@@ -56,7 +56,7 @@ def sum_to(call: Call) -> Array:
     added = x.ndim - len(shape)
     x = x.sum(axis=tuple(range(added)), dtype=x.dtype)
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
-    return np.asarray(x.sum(axis=axes, keepdims=True, dtype=x.dtype))
+    return np.asanyarray(x.sum(axis=axes, keepdims=True, dtype=x.dtype))
 
 
 @formula("cumulative_sum", "cumulative_prod", reduces=True)
@@ -105,7 +105,7 @@ def vector_norm(call: Call) -> list[Expected]:
     else:
         # Extended precision has the exponents that squares of the greatest numbers need.
         values = (size**order).sum(axis=chosen, keepdims=keep) ** (1 / np.longdouble(order))
-    return [Expected(np.asarray(values), real_dtype(x.dtype), extra_ulp=math.log2(max(x.size, 1)))]
+    return [Expected(np.asanyarray(values), real_dtype(x.dtype), extra_ulp=math.log2(max(x.size, 1)))]
 
 
 @oracle("nan_to_num")

@@ -28,7 +28,7 @@ def _of(call: Call) -> tuple[slice, ...]:
 
 @moves("reshape")
 def reshape(call: Call) -> Array:
-    return np.asarray(call.inputs[0].reshape(call.attributes["shape"]))
+    return np.asanyarray(call.inputs[0].reshape(call.attributes["shape"]))
 
 
 @moves("permute_dims")
@@ -63,7 +63,7 @@ def flip(call: Call) -> Array:
 
 @moves("slice")
 def sliced(call: Call) -> Array:
-    return np.asarray(call.inputs[0][_of(call)])
+    return np.asanyarray(call.inputs[0][_of(call)])
 
 
 @moves("slice_scatter")
@@ -107,7 +107,7 @@ def _places(call: Call, shape: Shape) -> tuple[Array, ...]:
 @moves("window_view")
 def window_view(call: Call) -> Array:
     (x,) = call.inputs
-    return np.asarray(x[_places(call, x.shape)])
+    return np.asanyarray(x[_places(call, x.shape)])
 
 
 @formula("window_scatter", reduces=True)
@@ -153,7 +153,7 @@ def pad_mode(call: Call) -> Array:
     # Positions are padded, not elements: NumPy does not know every dtype.
     index = np.arange(x.size).reshape(x.shape)
     kinds: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-    return np.asarray(x.reshape(-1)[np.pad(index, widths, mode=kinds[mode])])
+    return np.asanyarray(x.reshape(-1)[np.pad(index, widths, mode=kinds[mode])])
 
 
 @moves("tile")
@@ -195,7 +195,7 @@ def resize_nearest(call: Call) -> Array:
     (x,) = call.inputs
     for axis, count in enumerate(call.attributes["size"], 2):
         x = np.take(x, _nearest(x.shape[axis], count), axis=axis)
-    return np.asarray(x)
+    return np.asanyarray(x)
 
 
 @formula("resize_nearest_gradient", reduces=True)
@@ -209,7 +209,7 @@ def _pulled_back(call: Call, matrix: Any) -> Array:
     for axis, size in enumerate(call.attributes["shape"][2:], 2):
         part = matrix(size, values.shape[axis]).astype(values.dtype)
         values = np.moveaxis(np.tensordot(values, part, (axis, 0)), -1, axis)
-    return np.asarray(values)
+    return np.asanyarray(values)
 
 
 def _between(size: int, count: int, corners: bool) -> tuple[Array, Array, Array]:
@@ -242,7 +242,7 @@ def resize_linear(call: Call) -> Array:
             values.dtype
         )
         values = np.moveaxis(np.tensordot(values, part, (axis, 1)), -1, axis)
-    return np.asarray(values)
+    return np.asanyarray(values)
 
 
 @formula("resize_linear_gradient", reduces=True, measure=lambda call: np.abs(call.inputs[0]).max())
@@ -251,7 +251,7 @@ def resize_linear_gradient(call: Call) -> Array:
 
 
 @formula(
-    "resize_places", dtypes=(np.int64, np.int64), measure=lambda call: np.asarray(call.attributes["size"])
+    "resize_places", dtypes=(np.int64, np.int64), measure=lambda call: np.asanyarray(call.attributes["size"])
 )
 def resize_places(call: Call) -> tuple[Array, ...]:
     attributes = call.attributes

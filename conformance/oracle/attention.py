@@ -16,7 +16,7 @@ def _scores(call: Call) -> Array:
     query, key = call.inputs[:2]
     scale = call.attributes["scale"]
     factor = 1 / np.sqrt(query.dtype.type(query.shape[-1])) if scale is None else scale
-    return np.asarray(np.matmul(query, np.swapaxes(key, -1, -2)) * factor)
+    return np.asanyarray(np.matmul(query, np.swapaxes(key, -1, -2)) * factor)
 
 
 def _weights(call: Call, mask: Any, bias: Any) -> Array:
@@ -31,7 +31,7 @@ def _weights(call: Call, mask: Any, bias: Any) -> Array:
     top = np.where(kept, scores, -np.inf).max(axis=-1, keepdims=True)
     part = np.where(kept, np.exp(scores - np.where(np.isfinite(top), top, 0)), 0)
     total = part.sum(axis=-1, keepdims=True)
-    return np.asarray(part / np.where(total == 0, 1, total))
+    return np.asanyarray(part / np.where(total == 0, 1, total))
 
 
 def _size(call: Call) -> Array:
@@ -50,7 +50,7 @@ def attention_weights(call: Call) -> Array:
 
 @formula("scaled_dot_product_attention", reduces=True, measure=_size)
 def attention(call: Call) -> Array:
-    return np.asarray(np.matmul(_weights(call, *call.inputs[3:]), call.inputs[2]))
+    return np.asanyarray(np.matmul(_weights(call, *call.inputs[3:]), call.inputs[2]))
 
 
 @formula("rotary_embedding", measure=lambda call: np.abs(call.inputs[0]).max())
@@ -71,7 +71,7 @@ def rotary(call: Call) -> Array:
 @moves("embedding")
 def embedding(call: Call) -> Array:
     weight, indices = call.inputs
-    return np.asarray(weight[indices])
+    return np.asanyarray(weight[indices])
 
 
 @formula("embedding_gradient", reduces=True)
@@ -89,14 +89,14 @@ def embedding_gradient(call: Call) -> Array:
 def _linear(call: Call) -> Array:
     x, weight, bias = call.inputs
     made = np.matmul(x, np.swapaxes(weight, -1, -2))
-    return np.asarray(made if bias is None else made + bias)
+    return np.asanyarray(made if bias is None else made + bias)
 
 
 def _linear_size(call: Call) -> Array:
     x, weight = (np.abs(each) for each in call.inputs[:2])
     bias = call.inputs[2]
     made = np.matmul(x, np.swapaxes(weight, -1, -2)) * math.sqrt(x.shape[-1])
-    return np.asarray(made if bias is None else made + np.abs(bias))
+    return np.asanyarray(made if bias is None else made + np.abs(bias))
 
 
 @formula("linear", measure=_linear_size)
@@ -106,4 +106,4 @@ def linear(call: Call) -> Array:
 
 @formula("linear_activation", measure=_linear_size)
 def linear_activation(call: Call) -> Array:
-    return np.asarray(NAMED[call.attributes["activation"]](_linear(call)))
+    return np.asanyarray(NAMED[call.attributes["activation"]](_linear(call)))

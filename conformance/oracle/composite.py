@@ -6,6 +6,8 @@ Where an op adds up many terms, its error is measured against the terms, not the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from conformance.oracle import linear, movement, reduction
@@ -54,8 +56,8 @@ def reduce(call: Call) -> list[Expected]:
     functions = {"sum": reduction.reduce_sum, "prod": reduction.reduce_prod}
     functions |= {"max": reduction.extreme, "min": reduction.extreme}
     (want,) = functions.get(call.op, reduction.truth)(last)
-    scale = None if want.scale is None else _shaped(want.scale, call)
-    return [Expected(_shaped(want.values, call), want.dtype, scale, extra_ulp=want.extra_ulp)]
+    scale, narrow = (None if each is None else _shaped(each, call) for each in (want.scale, want.narrow))
+    return [replace(want, values=_shaped(want.values, call), scale=scale, narrow=narrow)]
 
 
 @oracle("argmax", "argmin")
@@ -115,9 +117,9 @@ def matmul(call: Call) -> list[Expected]:
     left = x1[None, :] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     want = linear.product(left, right)
-    gone = ([-2] if x1.ndim == 1 else []) + ([-1] if x2.ndim == 1 else [])
-    scale = None if want.scale is None else want.scale.squeeze(tuple(gone))
-    return [Expected(want.values.squeeze(tuple(gone)), want.dtype, scale, extra_ulp=want.extra_ulp)]
+    gone = tuple(([-2] if x1.ndim == 1 else []) + ([-1] if x2.ndim == 1 else []))
+    scale, narrow = (None if each is None else each.squeeze(gone) for each in (want.scale, want.narrow))
+    return [replace(want, values=want.values.squeeze(gone), scale=scale, narrow=narrow)]
 
 
 @oracle("sort")

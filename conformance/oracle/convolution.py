@@ -16,7 +16,7 @@ import numpy as np
 
 from conformance.oracle.forms import Array
 from conformance.oracle.precision import is_half, widen
-from conformance.oracle.reduction import scale_of
+from conformance.oracle.reduction import summed
 from conformance.oracle.registry import Call, Expected, oracle
 
 Shape = tuple[int, ...]
@@ -124,7 +124,7 @@ def _widened(call: Call) -> list[Array]:
 def _judged(values: Array, magnitude: Array, terms: int, dtype: np.dtype[Any]) -> list[Expected]:
     """A sum of `terms` products, whose error is measured against the sum of their absolute values."""
     extra = 0.0 if is_half(dtype) else 2 * math.sqrt(max(terms, 1))
-    return [Expected(values, dtype, scale_of(values, magnitude, dtype), extra_ulp=extra)]
+    return [summed(values, magnitude, dtype, extra)]
 
 
 def _with_bias(values: Array, bias: Any) -> Array:

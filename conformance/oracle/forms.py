@@ -1,20 +1,23 @@
 """Short ways to write an oracle: a formula over widened inputs, and a movement of elements.
 
 A formula gives only values. How far rounding may lead a good kernel away from them is measured here, by
-moving the inputs by a little: what the result moves by, in proportion, is added to the result's own size, and
-units in the last place refer to the sum. So a loss that is the small difference of large terms is judged by
-the terms, and an activation by itself.
+moving the inputs and the result of every step by a little: what the result moves by, in proportion, is added
+to the result's own size, and units in the last place refer to the sum. So a loss that is the small difference
+of large terms is judged by the terms, and an activation by itself. Where a step leaves the range of the
+dtype, a kernel that computes in the dtype does so too: what it gets is as right as the formula's value.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from conformance.compare import FORMATS, FloatFormat
+from conformance.oracle.arithmetic import altered, jittered, within
 from conformance.oracle.precision import is_half, widen
 from conformance.oracle.registry import Call, Expected, oracle, values_by
 
@@ -23,9 +26,9 @@ Array = Any
 Values = Array | tuple[Array, ...]
 Formula = Callable[[Call], Values]
 
-# The relative step by which inputs are moved, far above the rounding of the oracle and far below the inputs.
-STEP = 2.0**-20
-_PATTERNS = 4
+# Seeds and directions of the movements: several, since two may cancel in one; one of them
+# is taken the other way too, so that what turns on the sign of a single rounding is seen.
+_PATTERNS = ((7, 1), (7, -1), (8, 1), (9, 1), (10, 1))
 
 
 def formula(
@@ -51,15 +54,21 @@ def formula(
             wanted = [
                 np.dtype(dtypes[i]) if i < len(dtypes) and dtypes[i] else own for i in range(len(values))
             ]
-            scales = _scales(function, wide, values)
+            scales, unsettled = _scales(function, wide, values, own)
+            held = np.dtype(np.float32) if reduces and is_half(own) else own
+            narrow = _narrow(function, wide, held) or [None] * len(values)
             if measure is not None:
                 floor = np.abs(measure(wide))
                 scales = [None if scale is None else np.maximum(scale, floor) for scale in scales]
             terms = max((x.size for x in call.inputs if x is not None), default=1)
             extra = math.log2(max(terms, 1)) if reduces and not is_half(own) else 0.0
             return [
-                _expected(value, dtype, scale, extra)
-                for value, dtype, scale in zip(values, wanted, scales, strict=True)
+                Expected(value, dtype, scale, False, extra, other, lost)
+                if _is_inexact(value)
+                else Expected(value.astype(dtype), dtype)
+                for value, dtype, scale, other, lost in zip(
+                    values, wanted, scales, narrow, unsettled, strict=True
+                )
             ]
 
         oracle(*names)(judge)
@@ -104,30 +113,54 @@ def _dtype_of(call: Call) -> np.dtype[Any]:
     return dtype
 
 
-def _expected(value: Array, dtype: np.dtype[Any], scale: Array | None, extra: float) -> Expected:
-    if not _is_inexact(value):
-        return Expected(value.astype(dtype), dtype)
-    return Expected(value, dtype, scale, extra_ulp=extra)
+def _narrow(function: Formula, wide: Call, dtype: np.dtype[Any]) -> Sequence[Array | None]:
+    """What the formula gives when each of its steps stays in the range of a dtype, of each output. Nothing
+    where no operand is so large that a power or an exponential of it leaves the range."""
+    form = FORMATS.get(dtype.name)
+    numbers = [np.abs(x[np.isfinite(x)]) for x in wide.inputs if x is not None and _is_inexact(x)]
+    if form is None or max((float(x.max(initial=0)) for x in numbers), default=0) < _usual(form):
+        return ()
+    alter = within(dtype)
+    inputs = tuple(None if x is None else altered(x, alter) for x in wide.inputs)
+    return _tuple(function(replace(wide, inputs=inputs)))
 
 
-def _scales(function: Formula, wide: Call, values: tuple[Array, ...]) -> list[Array | None]:
-    """|value| plus how far it moves when every floating input moves by one part, of each output."""
-    scales = [np.abs(value) if _is_inexact(value) else None for value in values]
-    rng = np.random.default_rng(7)
+def _usual(form: FloatFormat) -> float:
+    """Below this, neither a number's fourth power nor its exponential leaves the range of a format."""
+    return min(math.pow(2, form.greatest_exponent / 4), form.greatest_exponent * math.log(2))
+
+
+def _step(dtype: np.dtype[Any]) -> float:
+    """How much a kernel may move the result of a step, in proportion: by half a unit in the last place. The
+    16-bit types are computed in float32; there it is far above the rounding of the oracle and far below the
+    inputs."""
+    form = FORMATS.get(dtype.name)
+    return 2.0**-20 if form is None or is_half(dtype) else math.ldexp(1.0, -form.precision)
+
+
+def _scales(
+    function: Formula, wide: Call, values: tuple[Array, ...], dtype: np.dtype[Any]
+) -> tuple[list[Array | None], list[Array]]:
+    """|value| plus how far it moves when every floating input, and but for 16-bit types the result of every
+    step, moves by about one part, of each output; and where that decides what is finite or infinite."""
+    step = _step(dtype)
     moved = [np.zeros(value.shape, np.abs(value).dtype) for value in values]
-    for _ in range(_PATTERNS):
-        others = _tuple(function(replace(wide, inputs=tuple(_nudged(x, rng) for x in wide.inputs))))
+    unsettled = [np.zeros(value.shape, np.bool_) for value in values]
+    for seed, direction in _PATTERNS:
+        alter = jittered(np.random.default_rng(seed), direction * step)
+        inputs = tuple(x if x is None or not _is_inexact(x) else alter(x) for x in wide.inputs)
+        if not is_half(dtype):
+            inputs = tuple(None if x is None else altered(x, alter) for x in inputs)
+        others = _tuple(function(replace(wide, inputs=inputs)))
         for place, (value, other) in enumerate(zip(values, others, strict=True)):
-            if scales[place] is not None and value.shape == other.shape:
-                distance = np.abs(other - value) / STEP
+            if _is_inexact(value) and value.shape == other.shape:
+                distance = np.abs(other - value) / step
                 moved[place] = np.maximum(moved[place], np.where(np.isfinite(distance), distance, 0))
-    return [
-        None if scale is None else np.where(np.isfinite(scale), scale + far, 0)
-        for scale, far in zip(scales, moved, strict=True)
+                same = (value == other) | (np.isnan(value) & np.isnan(other))
+                unsettled[place] |= ~same & ~(np.isfinite(value) & np.isfinite(other))
+    sizes = [np.abs(value) if _is_inexact(value) else None for value in values]
+    scales = [
+        None if size is None else np.where(np.isfinite(size), size + far, 0)
+        for size, far in zip(sizes, moved, strict=True)
     ]
-
-
-def _nudged(x: Any, rng: np.random.Generator) -> Any:
-    if x is None or not _is_inexact(x):
-        return x
-    return x * (1 + STEP * rng.choice((-1.0, 1.0), x.shape))
+    return scales, unsettled

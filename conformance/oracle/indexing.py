@@ -57,7 +57,7 @@ def take_along_axis(call: Call) -> Array:
     )
     source = np.broadcast_to(x, (*shape[:axis], x.shape[axis], *shape[axis + 1 :]))
     index = np.broadcast_to(indices, (*shape[:axis], indices.shape[axis], *shape[axis + 1 :]))
-    return np.asarray(source[_along(index, axis)])
+    return np.asanyarray(source[_along(index, axis)])
 
 
 @formula("put_along_axis_add", reduces=True)
@@ -70,7 +70,7 @@ def put_along_axis_add(call: Call) -> Array:
     out = np.zeros(wide, updates.dtype)
     np.add.at(out, _along(np.broadcast_to(indices, updates.shape), axis), updates)
     gone = tuple(i for i, (n, m) in enumerate(zip(shape, wide, strict=True)) if n == 1 and m != 1)
-    return np.asarray(out.sum(axis=gone, keepdims=True))
+    return np.asanyarray(out.sum(axis=gone, keepdims=True))
 
 
 @formula("scatter_add", reduces=True)

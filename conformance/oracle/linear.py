@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from conformance.oracle.precision import is_half, widen
-from conformance.oracle.reduction import scale_of
+from conformance.oracle.reduction import summed
 from conformance.oracle.registry import Array, Call, Expected, oracle
 
 
@@ -24,4 +24,4 @@ def product(x1: Array, x2: Array) -> Expected:
     values = np.asarray(np.matmul(left, right))
     magnitude = np.asarray(np.matmul(np.abs(left), np.abs(right)))
     extra = 0.0 if is_half(x1.dtype) else 2 * math.sqrt(x1.shape[-1])
-    return Expected(values, x1.dtype, scale_of(values, magnitude, x1.dtype), extra_ulp=extra)
+    return summed(values, magnitude, x1.dtype, extra)

@@ -15,12 +15,12 @@ def _reduced(loss: Array, call: Call) -> Array:
     kind = call.attributes["reduction"]
     if kind == "none":
         return loss
-    return np.asarray(loss.sum() / loss.size if kind == "mean" else loss.sum())
+    return np.asanyarray(loss.sum() / loss.size if kind == "mean" else loss.sum())
 
 
 def log_softmax(x: Array, axis: int) -> Array:
     shifted = x - x.max(axis=axis, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)))
+    return np.asanyarray(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)))
 
 
 def _weights(target: Array, weight: Any, ignored: int | None, kind: Any) -> Array:
@@ -47,7 +47,7 @@ def _class_loss(logarithms: Array, call: Call) -> Array:
     picked = np.take_along_axis(moved, chosen[..., None], -1)[..., 0]
     loss = np.where(share == 0, 0, -picked * share)
     if call.attributes["reduction"] == "mean":
-        return np.asarray(loss.sum() / share.sum())
+        return np.asanyarray(loss.sum() / share.sum())
     return _reduced(loss, call)
 
 
@@ -134,7 +134,7 @@ def gaussian(call: Call) -> Array:
 
 def similarity(x1: Array, x2: Array, axis: int, epsilon: float) -> Array:
     lengths = [np.maximum(np.sqrt((x * x).sum(axis=axis)), epsilon) for x in (x1, x2)]
-    return np.asarray((x1 * x2).sum(axis=axis) / (lengths[0] * lengths[1]))
+    return np.asanyarray((x1 * x2).sum(axis=axis) / (lengths[0] * lengths[1]))
 
 
 @formula("cosine_similarity", reduces=True)
@@ -167,10 +167,10 @@ def triplet(call: Call) -> Array:
 @formula("softmax_gradient", reduces=True)
 def softmax_gradient(call: Call) -> Array:
     upstream, y = call.inputs
-    return np.asarray(y * (upstream - (upstream * y).sum(axis=call.attributes["axis"], keepdims=True)))
+    return np.asanyarray(y * (upstream - (upstream * y).sum(axis=call.attributes["axis"], keepdims=True)))
 
 
 @formula("log_softmax_gradient", reduces=True)
 def log_softmax_gradient(call: Call) -> Array:
     upstream, y = call.inputs
-    return np.asarray(upstream - np.exp(y) * upstream.sum(axis=call.attributes["axis"], keepdims=True))
+    return np.asanyarray(upstream - np.exp(y) * upstream.sum(axis=call.attributes["axis"], keepdims=True))

@@ -16,7 +16,7 @@ Axes = tuple[int, ...]
 
 def _size(call: Call) -> Array:
     """What the results of a normalisation are made of: about one, times the weight, plus the bias."""
-    return np.asarray(max([1.0, *(_greatest(x) for x in call.inputs[1:] if x is not None)]))
+    return np.asanyarray(max([1.0, *(_greatest(x) for x in call.inputs[1:] if x is not None)]))
 
 
 def _greatest(x: Array) -> float:
@@ -27,7 +27,7 @@ def _greatest(x: Array) -> float:
 def standard(x: Array, axes: Axes, epsilon: float) -> Array:
     centred = x - x.sum(axis=axes, keepdims=True) / _count(x, axes)
     power = (centred * centred).sum(axis=axes, keepdims=True) / _count(x, axes)
-    return np.asarray(centred / np.sqrt(power + epsilon))
+    return np.asanyarray(centred / np.sqrt(power + epsilon))
 
 
 def _count(x: Array, axes: Axes) -> int:
@@ -76,7 +76,7 @@ def standardize_gradient(call: Call) -> Array:
     unit = standard(x, axes, call.attributes["epsilon"])
     rest = upstream - upstream.sum(axis=axes, keepdims=True) / count
     along = unit * ((upstream * unit).sum(axis=axes, keepdims=True) / count)
-    return np.asarray((rest - along) / _spread(x, axes, call.attributes["epsilon"]))
+    return np.asanyarray((rest - along) / _spread(x, axes, call.attributes["epsilon"]))
 
 
 def _spread(x: Array, axes: Axes, epsilon: float) -> Array:
@@ -102,7 +102,7 @@ def _batch_size(call: Call) -> Array:
     x, centre, variance, weight, _ = call.inputs
     top = _greatest(x) + _greatest(centre)
     least = np.sqrt(variance[np.isfinite(variance)].min(initial=1) + call.attributes["epsilon"])
-    return np.asarray(top / least * (1 if weight is None else _greatest(weight)))
+    return np.asanyarray(top / least * (1 if weight is None else _greatest(weight)))
 
 
 @formula("batch_norm_training", reduces=True, measure=_size)
@@ -145,7 +145,7 @@ def add_layer_norm(call: Call) -> tuple[Array, ...]:
 
 @formula("conv_norm_activation", reduces=True, measure=lambda call: _conv_norm(call, absolute=True))
 def conv_norm_activation(call: Call) -> Array:
-    return np.asarray(NAMED[call.attributes["activation"]](_conv_norm(call, absolute=False)))
+    return np.asanyarray(NAMED[call.attributes["activation"]](_conv_norm(call, absolute=False)))
 
 
 def _conv_norm(call: Call, absolute: bool) -> Array:

@@ -11,13 +11,13 @@ from conformance.oracle.registry import Call
 def _decayed(call: Call) -> Array:
     """The gradient, with weight decay, if there is any, added where it belongs to the gradient."""
     decay = call.attributes["weight_decay"]
-    return np.asarray(call.inputs[1] + decay * call.inputs[0] if decay else call.inputs[1])
+    return np.asanyarray(call.inputs[1] + decay * call.inputs[0] if decay else call.inputs[1])
 
 
 @formula("sgd_step")
 def sgd(call: Call) -> Array:
     parameter, _, rate = call.inputs
-    return np.asarray(parameter - rate * _decayed(call))
+    return np.asanyarray(parameter - rate * _decayed(call))
 
 
 @formula("momentum_step")
@@ -128,7 +128,7 @@ def lion(call: Call) -> tuple[Array, ...]:
 @formula("check_finite_and_unscale", dtypes=(None, np.bool_))
 def unscale(call: Call) -> tuple[Array, ...]:
     x, scale = call.inputs
-    return x / scale, np.asarray(not np.isfinite(x).all())
+    return x / scale, np.asanyarray(not np.isfinite(x).all())
 
 
 @formula("update_loss_scaling", dtypes=(None, np.int64))

@@ -166,7 +166,7 @@ def adaptive_gradient(call: Call) -> Array:
 def global_average(call: Call) -> Array:
     (x,) = call.inputs
     axes = tuple(range(2, x.ndim))
-    return np.asarray(x.sum(axis=axes, keepdims=True) / np.prod(x.shape[2:]))
+    return np.asanyarray(x.sum(axis=axes, keepdims=True) / np.prod(x.shape[2:]))
 
 
 @moves("global_max_pool")

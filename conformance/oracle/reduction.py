@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from conformance.compare import FORMATS
+from conformance.oracle.arithmetic import within
 from conformance.oracle.precision import is_half, widen
 from conformance.oracle.registry import Array, Call, Expected, oracle
 
@@ -24,6 +26,17 @@ HALF_SHARE = 2.0**-6
 def scale_of(result: Array, magnitude: Array, dtype: np.dtype[Any]) -> Array:
     """What one unit refers to: the sum of absolute values, or the result of a type that is rounded once."""
     return np.maximum(np.abs(result), magnitude * HALF_SHARE) if is_half(dtype) else magnitude
+
+
+def summed(values: Array, magnitude: Array, dtype: np.dtype[Any], extra: float) -> Expected:
+    """A sum of terms whose absolute values add up to `magnitude`. Where that is beyond the range in which the
+    terms are added up, and they have both signs, their order decides whether a part of the sum is too."""
+    scale, narrow = scale_of(values, magnitude, dtype), None
+    if dtype.name in FORMATS:
+        held = within(np.dtype(np.float32) if is_half(dtype) else dtype)(magnitude)
+        one_sign = np.abs(values) == magnitude
+        narrow = np.where(np.isfinite(held) | one_sign | ~np.isfinite(values), values, np.nan)
+    return Expected(values, dtype, scale, extra_ulp=extra, narrow=narrow)
 
 
 def _logarithm(length: int) -> float:
@@ -39,7 +52,7 @@ def reduce_sum(call: Call) -> list[Expected]:
     values = np.asarray(np.sum(wide, axis=-1))
     magnitude = np.asarray(np.sum(np.abs(wide), axis=-1))
     extra = 0.0 if is_half(x.dtype) else _logarithm(x.shape[-1])
-    return [Expected(values, x.dtype, scale_of(values, magnitude, x.dtype), extra_ulp=extra)]
+    return [summed(values, magnitude, x.dtype, extra)]
 
 
 @oracle("reduce_prod")
@@ -84,4 +97,4 @@ def scan(call: Call) -> list[Expected]:
     if call.op == "scan_prod":
         return [Expected(values, x.dtype, extra_ulp=extra)]
     magnitude = np.cumsum(np.abs(wide), axis=-1)
-    return [Expected(values, x.dtype, scale_of(values, magnitude, x.dtype), extra_ulp=extra)]
+    return [summed(values, magnitude, x.dtype, extra)]

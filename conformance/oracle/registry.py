@@ -31,6 +31,9 @@ class Expected:
 
     `scale` is the size that a unit in the last place refers to where that is not the answer itself: a sum of
     absolute values for sums. `extra_ulp` is what the length of a reduction adds to the op set's tolerance.
+    `narrow`, where given, is what the op's own formula gives in the range of the dtype: as right as the
+    answer, and where it is not finite, nothing finite can be demanded. `unsettled` is where a single rounding
+    decides what is finite, infinite or NaN: any result is right there.
     """
 
     values: Array
@@ -38,6 +41,8 @@ class Expected:
     scale: Array | None = None
     zero_sign: bool = False
     extra_ulp: float = 0.0
+    narrow: Array | None = None
+    unsettled: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,11 @@ def _load() -> dict[str, Oracle]:
 
 def has_oracle(op: str) -> bool:
     return op in _load()
+
+
+def has_formula(op: str) -> bool:
+    """Whether the op's values can be computed for inputs of any precision."""
+    return has_oracle(op) and op in _VALUES
 
 
 def expected(
