@@ -23,20 +23,20 @@ REFERENCE_CPU_CLONES void affine(C *out, const C *x, int64_t n, C middle, C rest
   for (int64_t i = 0; i < n; ++i) out[i] = ((x[i] - middle) - rest) * scale + bias;
 }
 
+// Adds the sum of `upstream`, and that of its products with the distances of x from its mean.
 template <class C>
 REFERENCE_CPU_CLONES void products(double *sums, const C *upstream, const C *x, int64_t n, C middle, C rest) {
-  sums[0] += sum_terms<C>(
-      n, [=](int64_t i, auto &lanes) __attribute__((always_inline)) { load_lanes(lanes, upstream + i); },
-      [=](int64_t i) { return upstream[i]; });
-  sums[1] += sum_terms<C>(
-      n,
-      [=](int64_t i, auto &lanes) __attribute__((always_inline)) {
-        auto distance = lanes;
-        load_lanes(distance, x + i);
-        load_lanes(lanes, upstream + i);
-        lanes *= (distance - middle) - rest;
+  sum_pairs<C>(
+      sums, n,
+      [=](int64_t i, auto &left, auto &right) __attribute__((always_inline)) {
+        load_lanes(left, upstream + i);
+        load_lanes(right, x + i);
+        right = ((right - middle) - rest) * left;
       },
-      [=](int64_t i) { return upstream[i] * ((x[i] - middle) - rest); });
+      [=](int64_t i, C &left, C &right) {
+        left = upstream[i];
+        right = ((x[i] - middle) - rest) * left;
+      });
 }
 
 // out = (upstream - mean - distance * slope) * scale

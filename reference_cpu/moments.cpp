@@ -13,27 +13,31 @@ REFERENCE_CPU_CLONES double sum(const C *x, int64_t n) {
       [x](int64_t i) { return x[i]; });
 }
 
+// Adds the sums of the distances from `middle` and of their squares.
 template <class C>
-REFERENCE_CPU_CLONES double sum_of_distances(const C *x, int64_t n, C middle) {
-  return sum_terms<C>(
-      n,
-      [=](int64_t i, auto &lanes) __attribute__((always_inline)) {
-        load_lanes(lanes, x + i);
-        lanes -= middle;
+REFERENCE_CPU_CLONES void add_spread(double *sums, const C *x, int64_t n, C middle) {
+  sum_pairs<C>(
+      sums, n,
+      [=](int64_t i, auto &distances, auto &squares) __attribute__((always_inline)) {
+        load_lanes(distances, x + i);
+        distances -= middle;
+        squares = distances * distances;
       },
-      [=](int64_t i) { return x[i] - middle; });
+      [=](int64_t i, C &distance, C &square) {
+        distance = x[i] - middle;
+        square = distance * distance;
+      });
 }
 
 template <class C>
-REFERENCE_CPU_CLONES double sum_of_squares(const C *x, int64_t n, C middle) {
+REFERENCE_CPU_CLONES double sum_of_squares(const C *x, int64_t n) {
   return sum_terms<C>(
       n,
       [=](int64_t i, auto &lanes) __attribute__((always_inline)) {
         load_lanes(lanes, x + i);
-        lanes -= middle;
         lanes *= lanes;
       },
-      [=](int64_t i) { return (x[i] - middle) * (x[i] - middle); });
+      [=](int64_t i) { return x[i] * x[i]; });
 }
 
 }  // namespace
@@ -46,14 +50,11 @@ Moments moments_of(const char *x, int32_t dtype, const Group &group) {
   double total = 0;
   each_segment(group, [&](int64_t at, int64_t n) { total += sum(segment.read(x + at * width, n), n); });
   const C middle = static_cast<C>(total / count);
-  double distances = 0, squares = 0;
-  each_segment(group, [&](int64_t at, int64_t n) {
-    const C *numbers = segment.read(x + at * width, n);
-    distances += sum_of_distances(numbers, n, middle);
-    squares += sum_of_squares(numbers, n, middle);
-  });
-  const double rest = std::isfinite(total) ? distances / count : 0;  // an infinite mean stays so
-  const double variance = squares / count - rest * rest;
+  double sums[2] = {};  // of distances, of squares
+  each_segment(group,
+               [&](int64_t at, int64_t n) { add_spread(sums, segment.read(x + at * width, n), n, middle); });
+  const double rest = std::isfinite(total) ? sums[0] / count : 0;  // an infinite mean stays so
+  const double variance = sums[1] / count - rest * rest;
   return {static_cast<double>(middle), rest, variance < 0 ? 0 : variance};  // NaN stays
 }
 
@@ -62,9 +63,8 @@ double power_of(const char *x, int32_t dtype, const Group &group) {
   const int64_t width = item_size(dtype);
   Segment<C> segment(dtype);
   double total = 0;
-  each_segment(group, [&](int64_t at, int64_t n) {
-    total += sum_of_squares(segment.read(x + at * width, n), n, C(0));
-  });
+  each_segment(group,
+               [&](int64_t at, int64_t n) { total += sum_of_squares(segment.read(x + at * width, n), n); });
   return total / static_cast<double>(group.size());
 }
 
