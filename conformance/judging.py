@@ -26,9 +26,6 @@ from device_api.opset.spec import OpSpec
 
 Array = npt.NDArray[Any]
 
-# Of composite ops for which the op set has no bound.
-COMPOSED_ULP = {"float32": 16.0, "float64": 16.0, "complex64": 32.0, "complex128": 32.0}
-
 # Ops that move elements. The device may flush subnormal numbers when it computes, never when it moves.
 _MOVES = frozenset({"copy", "fill", "where", "gather_rows", "scatter_rows"})
 
@@ -53,16 +50,12 @@ def tolerance_of(trial: Trial, want: Expected) -> float:
 
 def bound_of(spec: OpSpec, want: Expected, inputs: Sequence[Array | None]) -> float:
     """In ulps: the op set's bound for the dtype, and what the length of a reduction adds. An op that gives
-    real numbers for complex ones is bound by the entry of the complex dtype. A composite op without a bound
-    for its dtype that computes (its oracle gives a scale) may round a few times on the way."""
+    real numbers for complex ones is bound by the entry of the complex dtype."""
     name = want.dtype.name
     complex_inputs = [x.dtype.name for x in inputs if x is not None and x.dtype.kind == "c"]
     if complex_inputs and want.dtype.kind == "f":
         name = complex_inputs[0]
-    bound = 0.0
-    if spec.level != "primitive" and want.scale is not None:
-        bound = COMPOSED_ULP.get(name, 2.0)
-    return spec.ulp.get(name, bound) + want.extra_ulp
+    return spec.ulp.get(name, 0.0) + want.extra_ulp
 
 
 def run_trial(target: Target, trial: Trial) -> Outcome:

@@ -3696,7 +3696,7 @@ def cholesky(x: TensorLike, /, *, upper: _bool = False) -> Tensor:
 
     x (T) -> out (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.cholesky(da.asarray([[4.0]])).numpy().tolist() == [[2.0]]
@@ -3709,7 +3709,7 @@ def qr(x: TensorLike, /, *, complete: _bool = False) -> tuple[Tensor, Tensor]:
 
     x (T) -> q (T), r (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.qr(da.asarray([[3.0], [4.0]])).R.shape == (1, 1)
@@ -3723,7 +3723,7 @@ def eigh(x: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     x (T) -> eigenvalues (real(T)), eigenvectors (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.eigh(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
@@ -3736,7 +3736,7 @@ def eigvalsh(x: TensorLike, /) -> Tensor:
 
     x (T) -> out (real(T)).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.eigvalsh(da.asarray([[2.0]])).numpy().tolist() == [2.0]
@@ -3751,7 +3751,7 @@ def eig(x: TensorLike, /) -> tuple[Tensor, Tensor]:
     x (T) -> eigenvalues (C), eigenvectors (C).
     T: complex, float32, float64.
     C: complex.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.eig(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
@@ -3765,7 +3765,7 @@ def eigvals(x: TensorLike, /) -> Tensor:
     x (T) -> out (C).
     T: complex, float32, float64.
     C: complex.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.eigvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
@@ -3779,7 +3779,7 @@ def svd(x: TensorLike, /, *, full_matrices: _bool = True) -> tuple[Tensor, Tenso
 
     x (T) -> u (T), s (real(T)), vh (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.svd(da.asarray([[2.0]])).S.numpy().tolist() == [2.0]
@@ -3792,7 +3792,7 @@ def svdvals(x: TensorLike, /) -> Tensor:
 
     x (T) -> out (real(T)).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.svdvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
@@ -3806,7 +3806,7 @@ def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
 
     x1 (T), x2 (T) -> out (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.solve(da.asarray([[2.0]]), da.asarray([4.0])).numpy().tolist() == [2.0]
@@ -3819,7 +3819,7 @@ def inv(x: TensorLike, /) -> Tensor:
 
     x (T) -> out (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.inv(da.asarray([[4.0]])).numpy().tolist() == [[0.25]]
@@ -3832,7 +3832,7 @@ def det(x: TensorLike, /) -> Tensor:
 
     x (T) -> out (T).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.det(da.asarray([[4.0]])).numpy().tolist() == 4.0
@@ -3845,7 +3845,7 @@ def slogdet(x: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     x (T) -> sign (T), logabsdet (real(T)).
     T: complex, float32, float64.
-    Rounding: as LAPACK.
+    Rounding: as LAPACK, measured against the result times the condition of the matrix.
     Nan: NaN gives NaN, or the error of a factorisation that does not converge.
 
     True: da.linalg.slogdet(da.asarray([[1.0]])).logabsdet.numpy().tolist() == 0.0

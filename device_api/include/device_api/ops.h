@@ -699,7 +699,8 @@ DA_OPS_ASSERT(prod_size, sizeof(da_attributes_prod) % 8 == 0);
 /* products_of_others: (x: T) -> (out: T)
  *   For each element, the product of all other elements of the last axis, without division - zeros are no
  *   trouble.
- *   T: integer, floating, complex */
+ *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32 */
 
 /* max: (x: T) -> (out: T)
  *   The greatest element over axes (all by default); NaN when there is one. An empty reduction is an
@@ -738,7 +739,8 @@ DA_OPS_ASSERT(min_size, sizeof(da_attributes_min) % 8 == 0);
  *   value where x equals the extreme, in equal shares where several elements do, else 0. The extreme and
  *   value have size 1 along the reduced axes. NaN counts as equal to NaN.
  *   T: bool, integer, floating
- *   U: floating */
+ *   U: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16 */
 typedef struct da_attributes_share_among_equals {
   uint64_t struct_size;
   const void *extension;
@@ -844,7 +846,8 @@ DA_OPS_ASSERT(cumulative_prod_size, sizeof(da_attributes_cumulative_prod) % 8 ==
 
 /* cumulative_prod_gradient: (g: T, x: T, y: T) -> (out: T)
  *   The gradient of the running product of x, whose result is y. Zeros in x are no trouble.
- *   T: floating, complex */
+ *   T: floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32 */
 typedef struct da_attributes_cumulative_prod_gradient {
   uint64_t struct_size;
   const void *extension;
@@ -864,6 +867,7 @@ DA_OPS_ASSERT(cumulative_prod_gradient_size, sizeof(da_attributes_cumulative_pro
 /* vecdot: (x1: T, x2: T) -> (out: T)
  *   The dot product of vectors along an axis counted from the end; the first operand is conjugated.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32
  *   overflow: integers wrap
  *   empty: 0 */
@@ -923,6 +927,7 @@ DA_OPS_ASSERT(take_size, sizeof(da_attributes_take) % 8 == 0);
 /* put_add: (updates: T, indices: int64) -> (out: T)
  *   Zeros of a shape, with updates added at positions along an axis; the counterpart of take.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   order: additions apply in the order of the indices
  *   determinism: the same operands give the same bits */
 typedef struct da_attributes_put_add {
@@ -946,6 +951,7 @@ DA_OPS_ASSERT(take_along_axis_size, sizeof(da_attributes_take_along_axis) % 8 ==
 /* put_along_axis_add: (updates: T, indices: int64) -> (out: T)
  *   Zeros of a shape, with updates added at positions along an axis; the counterpart of take_along_axis.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   order: additions apply in the order of the indices
  *   determinism: the same operands give the same bits */
 typedef struct da_attributes_put_along_axis_add {
@@ -1013,6 +1019,7 @@ DA_OPS_ASSERT(sort_size, sizeof(da_attributes_sort) % 8 == 0);
 /* sum_to: (x: T) -> (out: T)
  *   x summed down to a shape that broadcasts to its own; what broadcasting does to gradients.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32 */
 
 /* concat: (arrays: T...) -> (out: T)
@@ -1323,6 +1330,7 @@ DA_OPS_ASSERT(log_softmax_gradient_size, sizeof(da_attributes_log_softmax_gradie
 /* target_weights: (target: int64, weight: T?) -> (out: T)
  *   The weight of each target's class, 1 without weights, and 0 for targets that are ignored.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_target_weights {
   uint64_t struct_size;
@@ -1338,6 +1346,7 @@ DA_OPS_ASSERT(target_weights_size, sizeof(da_attributes_target_weights) % 8 == 0
  *   of the class. Targets of ignore_index count for nothing; others outside [0, classes) are an error. The
  *   mean is weighted too.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_nll_loss {
   uint64_t struct_size;
@@ -1354,6 +1363,7 @@ DA_OPS_ASSERT(nll_loss_size, sizeof(da_attributes_nll_loss) % 8 == 0);
  *   weight of the class. Targets of ignore_index count for nothing; others outside [0, classes) are an
  *   error. The mean is weighted too.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_cross_entropy {
   uint64_t struct_size;
@@ -1368,6 +1378,7 @@ DA_OPS_ASSERT(cross_entropy_size, sizeof(da_attributes_cross_entropy) % 8 == 0);
 /* mse_loss: (x: T, target: T) -> (out: T)
  *   The squared difference of x and target.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_mse_loss {
   uint64_t struct_size;
@@ -1379,6 +1390,7 @@ DA_OPS_ASSERT(mse_loss_size, sizeof(da_attributes_mse_loss) % 8 == 0);
 /* binary_cross_entropy_with_logits: (x: T, target: T) -> (out: T)
  *   The cross entropy of sigmoid(x) and target probabilities, without overflow.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_binary_cross_entropy_with_logits {
   uint64_t struct_size;
@@ -1391,6 +1403,7 @@ DA_OPS_ASSERT(binary_cross_entropy_with_logits_size,
 /* l1_loss: (x: T, target: T) -> (out: T)
  *   The absolute difference of x and target.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_l1_loss {
   uint64_t struct_size;
@@ -1402,6 +1415,7 @@ DA_OPS_ASSERT(l1_loss_size, sizeof(da_attributes_l1_loss) % 8 == 0);
 /* reduced_loss: (x: T) -> (out: T)
  *   The mean or the sum of all elements, or all of them, by the reduction.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_reduced_loss {
   uint64_t struct_size;
@@ -1414,6 +1428,7 @@ DA_OPS_ASSERT(reduced_loss_size, sizeof(da_attributes_reduced_loss) % 8 == 0);
  *   What each term of a loss has of its gradient - all of it, or for a mean one part of the number of
  *   terms.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_loss_share {
   uint64_t struct_size;
@@ -1426,6 +1441,7 @@ DA_OPS_ASSERT(loss_share_size, sizeof(da_attributes_loss_share) % 8 == 0);
  *   Half the squared difference where it is at most delta, else delta times (the difference less delta /
  *   2).
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_huber_loss {
   uint64_t struct_size;
@@ -1438,6 +1454,7 @@ DA_OPS_ASSERT(huber_loss_size, sizeof(da_attributes_huber_loss) % 8 == 0);
 /* smooth_l1_loss: (x: T, target: T) -> (out: T)
  *   Half the squared difference over beta where it is below beta, else the difference less beta / 2.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_smooth_l1_loss {
   uint64_t struct_size;
@@ -1451,6 +1468,7 @@ DA_OPS_ASSERT(smooth_l1_loss_size, sizeof(da_attributes_smooth_l1_loss) % 8 == 0
  *   target * (log(target) - x) of log-probabilities x, 0 where the target is 0; with log_target the target
  *   is a logarithm too.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_kl_div {
   uint64_t struct_size;
@@ -1463,6 +1481,7 @@ DA_OPS_ASSERT(kl_div_size, sizeof(da_attributes_kl_div) % 8 == 0);
 /* hinge_loss: (x: T, target: T) -> (out: T)
  *   max(0, margin - x * target), for targets of 1 and -1.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_hinge_loss {
   uint64_t struct_size;
@@ -1475,6 +1494,7 @@ DA_OPS_ASSERT(hinge_loss_size, sizeof(da_attributes_hinge_loss) % 8 == 0);
 /* hinge_embedding_loss: (x: T, target: T) -> (out: T)
  *   x where the target is 1, max(0, margin - x) where it is not.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_hinge_embedding_loss {
   uint64_t struct_size;
@@ -1487,6 +1507,7 @@ DA_OPS_ASSERT(hinge_embedding_loss_size, sizeof(da_attributes_hinge_embedding_lo
 /* soft_margin_loss: (x: T, target: T) -> (out: T)
  *   log(1 + exp(-x * target)), for targets of 1 and -1, without overflow.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_soft_margin_loss {
   uint64_t struct_size;
@@ -1498,6 +1519,7 @@ DA_OPS_ASSERT(soft_margin_loss_size, sizeof(da_attributes_soft_margin_loss) % 8 
 /* poisson_nll_loss: (x: T, target: T) -> (out: T)
  *   exp(x) - target * x for logarithms x of rates, or x - target * log(x + epsilon) without log_input.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_poisson_nll_loss {
   uint64_t struct_size;
@@ -1511,6 +1533,7 @@ DA_OPS_ASSERT(poisson_nll_loss_size, sizeof(da_attributes_poisson_nll_loss) % 8 
 /* binary_cross_entropy: (x: T, target: T) -> (out: T)
  *   The cross entropy of probabilities x and target probabilities. Logarithms stop at -100.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_binary_cross_entropy {
   uint64_t struct_size;
@@ -1523,6 +1546,7 @@ DA_OPS_ASSERT(binary_cross_entropy_size, sizeof(da_attributes_binary_cross_entro
  *   Half of log(variance) + (x - target)^2 / variance, of a mean x and a variance, which is held at
  *   epsilon at least; the three broadcast.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_gaussian_nll_loss {
   uint64_t struct_size;
@@ -1536,6 +1560,7 @@ DA_OPS_ASSERT(gaussian_nll_loss_size, sizeof(da_attributes_gaussian_nll_loss) % 
  *   The dot product of x1 and x2 along an axis, over the product of their lengths, each held at epsilon at
  *   least.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_cosine_similarity {
   uint64_t struct_size;
@@ -1549,6 +1574,7 @@ DA_OPS_ASSERT(cosine_similarity_size, sizeof(da_attributes_cosine_similarity) % 
  *   1 less the cosine similarity of x1 and x2 along the last axis where the target is 1, and what that
  *   similarity exceeds the margin by where it is -1.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_cosine_embedding_loss {
   uint64_t struct_size;
@@ -1561,6 +1587,7 @@ DA_OPS_ASSERT(cosine_embedding_loss_size, sizeof(da_attributes_cosine_embedding_
 /* margin_ranking_loss: (x1: T, x2: T, target: T) -> (out: T)
  *   max(0, margin - target * (x1 - x2)), for targets of 1 and -1.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_margin_ranking_loss {
   uint64_t struct_size;
@@ -1574,6 +1601,7 @@ DA_OPS_ASSERT(margin_ranking_loss_size, sizeof(da_attributes_margin_ranking_loss
  *   max(0, the distance from anchor to positive, less that to negative, plus margin), with Euclidean
  *   distances along the last axis, to which epsilon has been added element by element.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_triplet_margin_loss {
   uint64_t struct_size;
@@ -2011,6 +2039,7 @@ DA_OPS_ASSERT(multinomial_size, sizeof(da_attributes_multinomial) % 8 == 0);
  *   Zeros of a shape, to which the elements of windows are added where they come from; the counterpart of
  *   window_view.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32
  *   order: additions apply in the order of the window's elements */
 typedef struct da_attributes_window_scatter {
@@ -2235,6 +2264,7 @@ DA_OPS_ASSERT(max_pool_size, sizeof(da_attributes_max_pool) % 8 == 0);
 /* max_pool_gradient: (upstream: T, x: T) -> (out: T)
  *   Each window's share of upstream, given to its greatest element, the first of equals.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32
  *   order: the first of equals in a window has all */
 typedef struct da_attributes_max_pool_gradient {
@@ -2277,6 +2307,7 @@ DA_OPS_ASSERT(avg_pool_size, sizeof(da_attributes_avg_pool) % 8 == 0);
 /* avg_pool_gradient: (upstream: T) -> (out: T)
  *   Each window's share of upstream, divided evenly among the elements that its mean counted.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_avg_pool_gradient {
   uint64_t struct_size;
@@ -2463,6 +2494,7 @@ DA_OPS_ASSERT(adaptive_avg_pool3d_size, sizeof(da_attributes_adaptive_avg_pool3d
 /* adaptive_avg_pool_gradient: (upstream: T) -> (out: T)
  *   Each result's share of upstream, divided evenly among the elements of its window.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_adaptive_avg_pool_gradient {
   uint64_t struct_size;
@@ -2517,6 +2549,7 @@ DA_OPS_ASSERT(resize_nearest_size, sizeof(da_attributes_resize_nearest) % 8 == 0
 /* resize_nearest_gradient: (upstream: T) -> (out: T)
  *   The gradient of resize_nearest by images of this shape.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_resize_nearest_gradient {
   uint64_t struct_size;
@@ -2543,7 +2576,8 @@ DA_OPS_ASSERT(resize_linear_size, sizeof(da_attributes_resize_linear) % 8 == 0);
 
 /* resize_places: () -> (low: int64, high: int64, part: T)
  *   Between which two elements of an axis each place of a resized one lies, and how far from the first.
- *   T: floating */
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16 */
 typedef struct da_attributes_resize_places {
   uint64_t struct_size;
   const void *extension;
@@ -2556,6 +2590,7 @@ DA_OPS_ASSERT(resize_places_size, sizeof(da_attributes_resize_places) % 8 == 0);
 /* resize_linear_gradient: (upstream: T) -> (out: T)
  *   The gradient of resize_linear by images of this shape.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_resize_linear_gradient {
   uint64_t struct_size;
@@ -2650,6 +2685,7 @@ DA_OPS_ASSERT(embedding_size, sizeof(da_attributes_embedding) % 8 == 0);
 /* embedding_gradient: (upstream: T, indices: int64) -> (out: T)
  *   The gradient of embedding by its weight, which has size rows.
  *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
  *   accumulate: 16-bit floats in float32
  *   determinism: the same operands give the same bits */
 typedef struct da_attributes_embedding_gradient {
@@ -2677,6 +2713,7 @@ DA_OPS_ASSERT(diagonal_scatter_size, sizeof(da_attributes_diagonal_scatter) % 8 
 /* trace: (x: T) -> (out: T)
  *   The sum of the diagonal of each matrix; offset counts above the main one.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32
  *   overflow: integers wrap
  *   empty: 0 */
@@ -2696,6 +2733,7 @@ DA_OPS_ASSERT(trace_size, sizeof(da_attributes_trace) % 8 == 0);
 /* diff: (x: T) -> (out: T)
  *   The n-th difference of neighbours along an axis.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   overflow: integers wrap
  *   rounding: each difference is rounded */
 typedef struct da_attributes_diff {
@@ -2710,6 +2748,7 @@ DA_OPS_ASSERT(diff_size, sizeof(da_attributes_diff) % 8 == 0);
  *   The cross product of vectors of three elements along an axis counted from the end; the rest
  *   broadcasts.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   overflow: integers wrap
  *   rounding: two products and their difference are rounded */
 typedef struct da_attributes_cross {
@@ -2795,7 +2834,7 @@ DA_OPS_ASSERT(nan_to_num_size, sizeof(da_attributes_nan_to_num) % 8 == 0);
 /* lerp: (x1: T, x2: T, weight: T) -> (out: T)
  *   x1 + weight * (x2 - x1).
  *   T: floating, complex
- *   error: float16 2, bfloat16 2, float32 4, float64 4
+ *   error: float16 2, bfloat16 2, float32 4, float64 4, complex64 32, complex128 32
  *   rounding: the error is measured against |x1| + |x2| */
 
 /* masked_fill: (x: T, mask: bool, value: T) -> (out: T)
@@ -2806,6 +2845,7 @@ DA_OPS_ASSERT(nan_to_num_size, sizeof(da_attributes_nan_to_num) % 8 == 0);
 /* index_add: (x: T, indices: int64, updates: T) -> (out: T)
  *   x with updates added at positions along an axis, in order. Negative indices count from the end.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32
  *   order: additions apply in the order of the indices
  *   overflow: integers wrap */
@@ -2820,6 +2860,7 @@ DA_OPS_ASSERT(index_add_size, sizeof(da_attributes_index_add) % 8 == 0);
  *   x with updates added along an axis at positions, one list for each place of the other axes. Updates
  *   and indices have one shape, which agrees with x but along the axis.
  *   T: integer, floating, complex
+ *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32
  *   accumulate: 16-bit floats in float32
  *   order: additions apply in the order of the indices
  *   overflow: integers wrap */
@@ -2925,78 +2966,90 @@ DA_OPS_ASSERT(update_loss_scaling_size, sizeof(da_attributes_update_loss_scaling
  *   The lower triangular factor L of each positive definite Hermitian matrix L @ L^H, or with upper the
  *   factor U of U^H @ U. KernelFailed for a matrix that is not positive definite.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* qr: (x: T) -> (q: T, r: T)
  *   Each matrix as q @ r, of orthonormal columns and an upper triangle. With complete, q is square.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* eigh: (x: T) -> (eigenvalues: real(T), eigenvectors: T)
  *   The eigenvalues of each Hermitian matrix in ascending order, and its orthonormal eigenvectors as
  *   columns.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* eigvalsh: (x: T) -> (out: real(T))
  *   The eigenvalues of each Hermitian matrix, in ascending order.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* eig: (x: T) -> (eigenvalues: C, eigenvectors: C)
  *   The eigenvalues of each square matrix, complex and in no order, and eigenvectors of norm 1 as columns.
  *   T: complex, float32, float64
  *   C: complex
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* eigvals: (x: T) -> (out: C)
  *   The eigenvalues of each square matrix, complex and in no order.
  *   T: complex, float32, float64
  *   C: complex
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* svd: (x: T) -> (u: T, s: real(T), vh: T)
  *   Each matrix as u @ diag(s) @ vh, of orthonormal columns and rows and singular values in descending
  *   order. With full_matrices, u and vh are square.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* svdvals: (x: T) -> (out: real(T))
  *   The singular values of each matrix, in descending order.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* solve: (x1: T, x2: T) -> (out: T)
  *   The x of x1 @ x = x2, for each square matrix x1. A one-dimensional x2 is one column. KernelFailed for
  *   a singular matrix.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* inv: (x: T) -> (out: T)
  *   The inverse of each square matrix. KernelFailed for a singular one.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* det: (x: T) -> (out: T)
  *   The determinant of each square matrix.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* slogdet: (x: T) -> (sign: T, logabsdet: real(T))
  *   The sign of the determinant of each square matrix, and the logarithm of its magnitude.
  *   T: complex, float32, float64
- *   rounding: as LAPACK
+ *   error: float32 16, float64 16, complex64 32, complex128 32
+ *   rounding: as LAPACK, measured against the result times the condition of the matrix
  *   nan: NaN gives NaN, or the error of a factorisation that does not converge */
 
 /* fourier: (x: C) -> (out: C)
