@@ -2,56 +2,20 @@
 // signed and unsigned types share one loop for the first three.
 #include <complex>
 
+#include "arithmetic.hpp"
 #include "families.hpp"
 #include "types.hpp"
 
 namespace reference_cpu {
 namespace {
 
-struct Add {
-  template <class T>
-  static T apply(T a, T b) {
-    return a + b;
-  }
-};
-struct Subtract {
-  template <class T>
-  static T apply(T a, T b) {
-    return a - b;
-  }
-};
-struct Multiply {
-  template <class T>
-  static T apply(T a, T b) {
-    return a * b;
-  }
-};
-struct Divide {
-  template <class T>
-  static T apply(T a, T b) {
-    return a / b;
-  }
-};
+using namespace arithmetic;
 
 template <class Op>
 struct Wrapping {
   template <class T>
   static T apply(T a, T b) {
     return static_cast<T>(Op::apply(static_cast<Wrap<T>>(a), static_cast<Wrap<T>>(b)));
-  }
-};
-
-// A NaN in either operand is the result; for integers the second comparison is never true.
-struct Maximum {
-  template <class T>
-  static T apply(T a, T b) {
-    return a >= b || a != a ? a : b;
-  }
-};
-struct Minimum {
-  template <class T>
-  static T apply(T a, T b) {
-    return a <= b || a != a ? a : b;
   }
 };
 

@@ -36,20 +36,25 @@ inline bool shifts_out(T count) {
 struct LeftShift {
   template <class T>
   static T apply(T a, T b) {
-    if (shifts_out(b)) return 0;
-    return static_cast<T>(static_cast<Wrap<T>>(a) << static_cast<int>(b));
+    const T count = shifts_out(b) ? T{0} : b;
+    return shifts_out(b) ? T{0} : static_cast<T>(static_cast<Wrap<T>>(a) << count);
   }
 };
 struct RightShift {
   template <class T>
   static T apply(T a, T b) {
-    if (shifts_out(b)) return static_cast<T>(a < T{0} ? -1 : 0);
-    return static_cast<T>(a >> static_cast<int>(b));
+    // The last bit is as good as all of them: what is left is the sign.
+    const T count = shifts_out(b) ? static_cast<T>(kBits<T> - 1) : b;
+    const T rest = static_cast<T>(a >> count);
+    return shifts_out(b) && a >= T{0} ? T{0} : rest;
   }
 };
 
 template <class Op, class T>
 constexpr Loop loop = binary_plain<Op, T, T>;
+// Shifts by a count for each element are instructions of newer processors only.
+template <class Op, class T>
+constexpr Loop fast = binary_clones<Op, T, T>;
 
 #define BITS(name, Op)                                                                     \
   {name, DA_BOOL, 1, loop<Op, uint8_t>}, {name, DA_INT8, 1, loop<Op, uint8_t>},            \
@@ -62,9 +67,9 @@ constexpr Loop loop = binary_plain<Op, T, T>;
 #define SHIFT(name, Op)                                                                 \
   {name, DA_INT8, 2, loop<Op, int8_t>}, {name, DA_UINT8, 2, loop<Op, uint8_t>},         \
       {name, DA_INT16, 2, loop<Op, int16_t>}, {name, DA_UINT16, 2, loop<Op, uint16_t>}, \
-      {name, DA_INT32, 2, loop<Op, int32_t>}, {name, DA_UINT32, 2, loop<Op, uint32_t>}, \
-      {name, DA_INT64, 2, loop<Op, int64_t>}, {                                         \
-    name, DA_UINT64, 2, loop<Op, uint64_t>                                              \
+      {name, DA_INT32, 2, fast<Op, int32_t>}, {name, DA_UINT32, 2, fast<Op, uint32_t>}, \
+      {name, DA_INT64, 2, fast<Op, int64_t>}, {                                         \
+    name, DA_UINT64, 2, fast<Op, uint64_t>                                              \
   }
 
 const LoopEntry entries[] = {

@@ -1,4 +1,4 @@
-// pow, atan2, hypot, copysign, nextafter and logaddexp of floats, and pow of complex numbers.
+// atan2, hypot, copysign, nextafter and logaddexp of floats, and pow of float64 and complex numbers.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -74,7 +74,6 @@ template <class Op, class T>
 constexpr Loop loop = binary_plain<Op, T, T>;
 
 const LoopEntry entries[] = {
-    {"pow", DA_FLOAT32, 12, loop<Power, float>},
     {"pow", DA_FLOAT64, 20, loop<Power, double>},
     {"pow", DA_COMPLEX64, 60, loop<Power, complex64>},
     {"pow", DA_COMPLEX128, 80, loop<Power, complex128>},

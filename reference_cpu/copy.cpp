@@ -5,6 +5,7 @@
 
 #include "elementwise.hpp"
 #include "families.hpp"
+#include "halves.hpp"
 #include "types.hpp"
 
 namespace reference_cpu {
@@ -119,6 +120,7 @@ Loop store_loop(int32_t to) {
     case DA_UINT64:
       return unary_plain<Store<uint64_t>, uint64_t, From>;
     case DA_FLOAT16:
+      if constexpr (std::is_same_v<From, float>) return narrow_loop(DA_FLOAT16);
       return unary_clones<Store<float16>, float16, From>;
     case DA_BFLOAT16:
       return unary_clones<Store<bfloat16>, bfloat16, From>;
@@ -188,9 +190,8 @@ Load load_to_float(int32_t from) {
     case DA_UINT16:
       return {Middle::float32, unary_clones<Widen, float, uint16_t>};
     case DA_FLOAT16:
-      return {Middle::float32, unary_clones<Widen, float, float16>};
     case DA_BFLOAT16:
-      return {Middle::float32, unary_clones<Widen, float, bfloat16>};
+      return {Middle::float32, widen_loop(from)};
     case DA_FLOAT8_E4M3FN:
       return {Middle::float32, unary_plain<Widen, float, float8_e4m3fn>};
     case DA_FLOAT8_E5M2:
@@ -212,8 +213,10 @@ Load load_to_float(int32_t from) {
 
 bool is_integer(int32_t dtype) { return dtype >= DA_BOOL && dtype <= DA_UINT64; }
 
-// The loops that do not pass through a single real number; NULL for all other pairs.
-Loop complex_loop(int32_t from, int32_t to) {
+// The loops that do not pass through an intermediate type; NULL for all other pairs.
+Loop direct_loop(int32_t from, int32_t to) {
+  if (from == DA_INT32 && to == DA_FLOAT32) return unary_clones<Widen, float, int32_t>;
+  if (from == DA_UINT32 && to == DA_FLOAT32) return unary_clones<Widen, float, uint32_t>;
   if (from == DA_COMPLEX64 && to == DA_COMPLEX128) return unary_plain<Recast, complex128, complex64>;
   if (from == DA_COMPLEX128 && to == DA_COMPLEX64) return unary_plain<Recast, complex64, complex128>;
   if (from == DA_COMPLEX64 && to == DA_BOOL) return unary_plain<StoreBool, uint8_t, complex64>;
@@ -250,7 +253,7 @@ std::unique_ptr<Plan> build_copy(const Request &request) {
     if (is_contiguous(request.in(0)) && is_contiguous(request.out())) recipe.loop = move_loop(item_size(to));
     return elementwise_plan(request, recipe);
   }
-  recipe.loop = complex_loop(from, to);
+  recipe.loop = direct_loop(from, to);
   if (recipe.loop == nullptr) {
     const Load load = is_integer(from) && is_integer(to) ? load_to_integer(from) : load_to_float(from);
     const bool loaded = (load.middle == Middle::float32 && to == DA_FLOAT32) ||

@@ -165,8 +165,8 @@ constexpr Row rows[] = {
     {"take_along_axis", 2, 1, kOrdered, 0, DA_KERNEL_DETERMINISTIC, build_take_along_axis},
     {"sgd_step", 3, 1, kFloat, 0, kStepFlags, build_sgd_step},
     {"momentum_step", 4, 2, kFloat, 0, kStepFlags, build_momentum_step},
-    {"adam_step", 6, 3, kHalf | types(DA_FLOAT32), 0, kStepFlags, build_adam_step},
-    {"adamw_step", 6, 3, kHalf | types(DA_FLOAT32), 0, kStepFlags, build_adamw_step},
+    {"adam_step", 6, 3, kFloat, 0, kStepFlags, build_adam_step},
+    {"adamw_step", 6, 3, kFloat, 0, kStepFlags, build_adamw_step},
     dense("max_pool", 1, build_max_pool),
     dense("max_pool_gradient", 2, build_max_pool_gradient),
     dense("avg_pool", 1, build_avg_pool),
@@ -178,9 +178,10 @@ constexpr Row rows[] = {
 };
 constexpr size_t kRows = std::size(rows);
 
-const LoopTable *const loop_tables[] = {&binary_arithmetic, &binary_division, &binary_bits, &binary_math,
-                                        &comparisons,       &selections,      &clips,       &activations,
-                                        &unary_basic,       &unary_float32,   &unary_math,  &unary_complex};
+const LoopTable *const loop_tables[] = {&binary_arithmetic, &binary_division, &binary_bits,     &binary_math,
+                                        &binary_float32,    &binary_float16,  &binary_bfloat16, &comparisons,
+                                        &selections,        &clips,           &activations,     &unary_basic,
+                                        &unary_float32,     &unary_math,      &unary_complex};
 
 const LoopEntry *find_loop(const char *op, int32_t dtype) {
   for (const LoopTable *table : loop_tables) {

@@ -193,11 +193,8 @@ REFERENCE_CPU_INLINE float log1p(float x) {
   return log_edges(x, -1.0f, signed_zero);
 }
 
-// exp(x) in float64, to float32 accuracy and a margin, for |x| <= 100.
-REFERENCE_CPU_INLINE double exp64(double x) {
-  const double shifted = x * 1.4426950408889634 + kRounder64;
-  const double r = x - (shifted - kRounder64) * 0.69314718055994531;
-  const uint64_t exponent = (bit_cast<uint64_t>(shifted) + 1023u) << 52;
+// exp(r) in float64, to float32 accuracy and a margin, for |r| <= 0.36.
+REFERENCE_CPU_INLINE double exp64_near_zero(double r) {
   double q = 1.0 / 40320;
   q = q * r + 1.0 / 5040;
   q = q * r + 1.0 / 720;
@@ -205,7 +202,19 @@ REFERENCE_CPU_INLINE double exp64(double x) {
   q = q * r + 1.0 / 24;
   q = q * r + 1.0 / 6;
   q = q * r + 1.0 / 2;
-  return (1.0 + (r + r * r * q)) * bit_cast<double>(exponent);
+  return 1.0 + (r + r * r * q);
+}
+
+// 2^n, where n + kRounder64 = `shifted`.
+REFERENCE_CPU_INLINE double power_of_two64(double shifted) {
+  return bit_cast<double>((bit_cast<uint64_t>(shifted) + 1023u) << 52);
+}
+
+// exp(x) in float64, to the same accuracy, for |x| <= 100.
+REFERENCE_CPU_INLINE double exp64(double x) {
+  const double shifted = x * 1.4426950408889634 + kRounder64;
+  const double r = x - (shifted - kRounder64) * 0.69314718055994531;
+  return exp64_near_zero(r) * power_of_two64(shifted);
 }
 
 REFERENCE_CPU_INLINE float sinh(float x) {
@@ -312,6 +321,35 @@ REFERENCE_CPU_INLINE float erfc(float x) {
   const float near = 1.0f - (x + x * q);
   const float made = size < 0.5f ? near : (x < 0.0f ? 2.0f - far : far);
   return x == x ? made : x;
+}
+
+// x^y by way of 2^(y log2(x)) in float64, to float32 accuracy and a margin, with the edges of C's pow. All of
+// it is float64, masks and signs too: loops that mix the widths of masks do not vectorise.
+REFERENCE_CPU_INLINE float pow(float x, float y) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double base = static_cast<double>(x), size = std::fabs(base), wide = static_cast<double>(y);
+  const Split64 part = split(size);
+  double power = part.exponent + log_near_one(part.m) * 1.4426950408889634;
+  power = size < infinity ? power : size;  // NaN too
+  power = size == 0.0 ? -infinity : power;
+  // Beyond 2^40 the powers of all numbers but 1 and -1 are 0 or infinite, and y is even.
+  double exponent = wide < -0x1p40 ? -0x1p40 : wide;
+  exponent = exponent > 0x1p40 ? 0x1p40 : exponent;
+  const double nearest_whole = exponent + kRounder64;
+  const double fraction = exponent - (nearest_whole - kRounder64);
+  const uint64_t odd = fraction == 0.0 ? bit_cast<uint64_t>(nearest_whole) << 63 : uint64_t{0};
+  power *= exponent;
+  power = power < -200.0 ? -200.0 : power;
+  power = power > 200.0 ? 200.0 : power;
+  const double nearest = power + kRounder64;
+  const double rest = (power - (nearest - kRounder64)) * 0.69314718055994531;
+  const double made = exp64_near_zero(rest) * power_of_two64(nearest);
+  const double turned = bit_cast<double>(bit_cast<uint64_t>(made) ^ (bit_cast<uint64_t>(base) & odd));
+  const double without = fraction == 0.0 ? turned : std::numeric_limits<double>::quiet_NaN();
+  const double finite = base > -infinity ? without : turned;
+  double result = base < 0.0 ? finite : turned;
+  result = base == 1.0 ? 1.0 : result;
+  return static_cast<float>(wide == 0.0 ? 1.0 : result);
 }
 
 // Greatest angle that reduce_angle takes; beyond it (and for infinity and NaN) the results below mean

@@ -68,6 +68,28 @@ def test_every_code_plus_a_constant(plugin: Plugin, dtype: np.dtype[Any]) -> Non
             assert worst(plugin.run("add", x, y), wide(x) + wide(y)) <= 0.5
 
 
+@pytest.mark.parametrize("dtype", HALF, ids=str)
+@pytest.mark.parametrize("op", [*ARITHMETIC, *EXTREME])
+def test_halves_of_any_number_are_computed_one_by_one(plugin: Plugin, op: str, dtype: np.dtype[Any]) -> None:
+    a, b = pairs(dtype)
+    one_by_one = wide(np.asarray([plugin.run(op, a[i : i + 1], b[i : i + 1])[0] for i in range(35)], dtype))
+    for n in range(1, 36):
+        np.testing.assert_array_equal(wide(plugin.run(op, a[:n], b[:n])), one_by_one[:n])
+
+
+def test_powers_of_float32_have_the_edges_of_c(plugin: Plugin) -> None:
+    edges = [0.0, 1.0, 2.0, 0.5, 3.0, 1.5, np.inf, np.nan, 1e-45, 1e-40, 3e38, 2.0**24, 2.0**24 - 1, 2.0**40]
+    edges += [1 + 2.0**-23, 1 - 2.0**-24, 127.0, 149.0, 150.0]
+    grid = np.array(list(itertools.product([s * x for x in edges for s in (1, -1)], repeat=2)), np.float32)
+    a, b = np.ascontiguousarray(grid[:, 0]), np.ascontiguousarray(grid[:, 1])
+    with np.errstate(all="ignore"):
+        want = np.power(wide(a), wide(b))
+        got = plugin.run("pow", a, b)
+        assert worst(got, want) <= 1
+    number = ~np.isnan(want)
+    assert (np.signbit(got) == np.signbit(want))[number].all()
+
+
 @pytest.mark.parametrize("dtype", INTEGER, ids=str)
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply"])
 def test_integer_arithmetic_wraps(plugin: Plugin, op: str, dtype: np.dtype[Any]) -> None:
