@@ -294,7 +294,7 @@ REFERENCE_CPU_INLINE float scaled_erfc(float t) {
   return u * erfc_polynomial(u - kErfcMiddle);
 }
 
-// exp(-factor * x^2) for x in [0, 15]. The square is taken in two parts, the first of which is exact: the
+// exp(-factor * x^2) for x in [0, 16]. The square is taken in two parts, the first of which is exact: the
 // exponent may be as great as 100, and its error would become a relative one of the result.
 REFERENCE_CPU_INLINE Factors<float> exp_of_square(float x, float factor) {
   const float high = bit_cast<float>(bit_cast<uint32_t>(x) & 0xfffff000u);

@@ -109,7 +109,9 @@ def _large(op: str) -> Iterator[tuple[Shape, Shape, Attributes]]:
 @makes("convolution", "conv1d", "conv2d", "conv3d", large=True)
 def large_convolution(d: Draw, op: str) -> Iterator[Sample]:
     for image, weight, attributes in _large(op):
-        yield Sample((d.normal(*image), d.normal(*weight), d.normal(weight[0])), attributes)
+        x, kernel = d.normal(*image), d.normal(*weight)
+        for bias in (d.normal(weight[0]), None):
+            yield Sample((x, kernel, bias), attributes)
 
 
 def _upstream(d: Draw, image: Shape, weight: Shape, attributes: Attributes) -> Array:
