@@ -82,8 +82,8 @@ def _ranks(op: str) -> tuple[int, ...]:
 
 
 # (image, weight, attributes): what kernels cut into pieces. Images longer than a piece along each of their
-# axes, with steps and without; more features than a block of them, in groups and not; many images. A number
-# may stand for all axes.
+# axes, with steps and without; more features than a block of them, in groups and not; many images; more axes
+# than kernels know by name. A number may stand for all axes.
 _LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
     ((1, 16, 90, 40), (5, 16, 3, 3), {"padding": (1, 1)}),
     ((1, 12, 121, 70), (3, 12, 3, 2), {"stride": (2, 3), "padding": (2, 0, 1, 3), "dilation": (3, 1)}),
@@ -95,13 +95,13 @@ _LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
     ((2, 15, 9, 11), (33, 5, 3, 3), {"groups": 3, "padding": (1, 1)}),
     ((9, 16, 20, 21), (16, 1, 3, 3), {"groups": 16, "padding": (1, 1)}),
     ((41, 6, 33, 24), (11, 6, 1, 1), {}),
+    ((2, 4, 3, 2, 4, 3), (6, 2, 2, 1, 3, 2), {"groups": 2, "padding": (1,)}),
 )
 
 
 def _large(op: str) -> Iterator[tuple[Shape, Shape, Attributes]]:
     for image, weight, attributes in _LARGE:
-        rank = len(image) - 2
-        if rank in _ranks(op):
+        if not op[-2].isdigit() or len(image) - 2 in _ranks(op):
             one = {"stride": (1,), "padding": (0,), "dilation": (1,), "groups": 1}
             yield image, weight, {**one, **attributes}
 
@@ -192,6 +192,8 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (2,), "stride": (1,), "dilation": (2,)},
         {"window": (2,), "stride": (3,)},
         {"window": (5,), "stride": (3,), "padding": (2, 1), "ceil_mode": True},
+        # As long as the image, of which it misses the end.
+        {"window": (7,), "padding": (1, 0)},
     ),
     2: (
         {"window": (2, 2)},
@@ -203,6 +205,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (5, 6)},
         {"window": (5, 7), "padding": (0, 1, 0, 0)},
         {"window": (5, 4), "stride": (1, 3)},
+        {"window": (5, 6), "padding": (0, 2, 0, 0)},
         # One number for all axes.
         {"window": (3,), "stride": (2,), "padding": (1,)},
         {"window": (2,), "stride": (1,), "dilation": (3,)},
@@ -212,6 +215,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (2, 2, 2), "stride": (1, 1, 1), "padding": (1, 0, 1)},
         {"window": (3, 2, 3), "stride": (1, 3, 2), "padding": (1, 0, 1, 0, 1, 1), "ceil_mode": True},
         {"window": (3, 4, 5)},
+        {"window": (3, 4, 5), "padding": (1, 1, 1, 0, 0, 0)},
     ),
 }
 
@@ -247,12 +251,17 @@ def large_pool(d: Draw, op: str) -> Iterator[Sample]:
     if op.startswith("max"):
         whole["dilation"] = (1, 1)
     yield Sample((d.normal(2, 3, 61, 75),), whole)
+    if op in ("max_pool", "avg_pool"):
+        for shape, _, attributes in _large_pools():
+            more = {"dilation": (1,) * (len(shape) - 2)} if op == "max_pool" else {}
+            yield Sample((d.normal(*shape),), {**attributes, **more})
 
 
 # (image, window, step, padding) of gradients: many channels, and windows that overlap.
 _LARGE_POOLS: tuple[tuple[Shape, Shape, Shape, Shape], ...] = (
     ((2, 40, 900), (50,), (45,), (0,)),
     ((1, 4, 19, 33), (3, 4), (2, 3), (1, 2)),
+    ((1, 2, 3, 2, 4, 3), (2, 2, 3, 1), (1, 1, 2, 1), (1, 0, 1, 0)),
 )
 
 
@@ -266,6 +275,7 @@ def _large_pools() -> Iterator[tuple[Shape, Shape, Attributes]]:
 def large_max_pool_gradient(d: Draw, op: str) -> Iterator[Sample]:
     for shape, counts, attributes in _large_pools():
         few = d.rng.integers(1, 4, shape).astype(d.dtype)  # many equals: the first has all
+        few[0, 0] = -np.inf
         one = (1,) * (len(shape) - 2)
         yield Sample((d.normal(*counts), few), {**attributes, "dilation": one})
 
