@@ -7,14 +7,15 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from conformance.kill.mutants.build import BuildFailure
-from conformance.kill.mutants.campaign import FULL, Plan, run
+from conformance.kill.mutants.campaign import FULL, run
 from conformance.kill.mutants.execute import BadBaseline, ServerFailure
 from conformance.kill.mutants.explained import ListFault
+from conformance.kill.mutants.flags import BuildFailure
 from conformance.kill.mutants.scope import NoSources
 from conformance.kill.report import bar_on
 
@@ -25,12 +26,25 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a small sample and the quick cases")
     parser.add_argument("--size", type=int, help="how many mutants to run")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
+    parser.add_argument(
+        "--mutant", metavar="GLOB", action="append", default=[], help="run all mutants whose name matches"
+    )
+    parser.add_argument("--case", metavar="GLOB", action="append", help="only cases whose name matches judge")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     parser.add_argument("--json", metavar="PATH", help="writes the report there")
     options = parser.parse_args()
-    plan = Plan(options.size, FULL.patience, quick_cases=False) if options.size else None
+    plan = replace(FULL, size=options.size) if options.size else None
+    progress = bar_on(Console(stderr=True))
     try:
-        report = run(options.quick, options.jobs, bar_on(Console(stderr=True)), seed=options.seed, plan=plan)
+        report = run(
+            options.quick,
+            options.jobs,
+            progress,
+            seed=options.seed,
+            only=options.mutant,
+            cases=options.case or ("*",),
+            plan=plan,
+        )
     except (BadBaseline, BuildFailure, ListFault, NoSources, ServerFailure) as error:
         print(error, file=sys.stderr)
         return 2

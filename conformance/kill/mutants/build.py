@@ -1,8 +1,7 @@
 """Compiles the switched sources into one plugin.
 
-Optimisation is low, because nothing depends on it and the compiler has much text to read; what decides about
-results (no fused products, no errno) is as in the real build. A switch that does not compile costs the
-mutants of its line, not the build. The plugin is kept under the hash of all that went into it.
+A switch that does not compile costs the mutants of its line, not the build. The plugin is kept under the hash
+of all that went into it.
 """
 
 from __future__ import annotations
@@ -10,26 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.kill.mutants.flags import LEVEL, PLAIN, BuildFailure, compiler
+
 _NATIVE = Path(__file__).parent / "native"
-_FLAGS = (
-    "-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=off", "-w", "-Wno-narrowing",
-    # One copy of each loop: the choice among copies for several processors is not what is tested.
-    "-DREFERENCE_CPU_SANITIZED",
-)  # fmt: skip
 _ATTEMPTS = 4
 _ERROR = re.compile(r"(?:^|\s)(?P<file>[^\s:]+\.[ch]pp):(?P<line>\d+)", re.MULTILINE)
-
-
-class BuildFailure(RuntimeError):
-    """The switched sources do not compile, for a reason that is not a mutant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +34,15 @@ class Built:
 Texts = Callable[[frozenset[tuple[str, int]]], Mapping[str, bytes]]
 
 
-def compiler() -> str:
-    """The C++ compiler: $CXX, else the first of the usual names. Raises BuildFailure."""
-    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if name and shutil.which(name):
-            return name
-    raise BuildFailure("no C++ compiler found: install one, or name it in the variable CXX")
-
-
-def build(texts: Texts, count: int, headers: Path, folder: Path, jobs: int) -> Built:
-    """Builds the plugin of `texts` below `folder`. `count` is one more than the greatest number of a mutant;
-    `headers` holds the project's public headers. Raises BuildFailure."""
+def build(
+    texts: Texts, count: int, headers: Path, folder: Path, jobs: int, flags: Mapping[str, Sequence[str]]
+) -> Built:
+    """Builds the plugin of `texts` below `folder`, each source with its `flags`. `count` is one more than the
+    greatest number of a mutant; `headers` holds the project's public headers. Raises BuildFailure."""
     dropped: frozenset[tuple[str, int]] = frozenset()
     for _ in range(_ATTEMPTS):
         given = dict(texts(dropped))
-        attempt = _Attempt(given, count, headers, folder)
+        attempt = _Attempt(given, count, headers, folder, flags)
         errors = attempt.run(jobs)
         if not errors:
             return Built(attempt.library, dropped)
@@ -74,22 +58,33 @@ def build(texts: Texts, count: int, headers: Path, folder: Path, jobs: int) -> B
 class _Attempt:
     """One set of texts on its way to a library."""
 
-    def __init__(self, texts: Mapping[str, bytes], count: int, headers: Path, folder: Path) -> None:
-        digest = hashlib.sha256(f"{count} {compiler()} {_FLAGS}".encode())
+    def __init__(
+        self,
+        texts: Mapping[str, bytes],
+        count: int,
+        headers: Path,
+        folder: Path,
+        flags: Mapping[str, Sequence[str]],
+    ) -> None:
         native = {path.name: path.read_bytes() for path in sorted(_NATIVE.iterdir())}
         public = {str(path): path.read_bytes() for path in sorted(headers.rglob("*.h"))}
-        for name, text in (*sorted(texts.items()), *native.items(), *public.items()):
-            digest.update(f"{name} {len(text)} ".encode() + text)
-        self._folder = folder / digest.hexdigest()[:16]
+        included = {name: text for name, text in sorted(texts.items()) if not name.endswith(".cpp")}
+        # What goes into every object file.
+        self._common = _digest({"": compiler().encode(), **included, **native, **public})
+        self._objects = folder / "objects"
+        self._folder = folder / _digest(
+            {"": f"{count} {self._common} {sorted(flags.items())}".encode(), **texts}
+        )
         self.sources = self._folder / "sources"
         self.library = self._folder / "libdevice_api_mutants.so"
-        self._texts, self._headers = texts, headers
+        self._texts, self._headers, self._flags = texts, headers, flags
         self._count = f"-DDA_MUTANT_COUNT={count}"
 
     def run(self, jobs: int) -> str:
         """Compiles and links; gives the compiler's errors, "" when there are none."""
         if self.library.exists():
             return ""
+        self._objects.mkdir(parents=True, exist_ok=True)
         for name, text in self._texts.items():
             path = self.sources / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,15 +106,36 @@ class _Attempt:
             Path(name).unlink()
         return ""
 
+    def _own(self, unit: Path) -> tuple[str, ...]:
+        """The arguments for one unit beyond its folders."""
+        name = unit.relative_to(self.sources).as_posix() if unit.is_relative_to(self.sources) else ""
+        return (*self._flags[name],) if name in self._flags else (*PLAIN, LEVEL, self._count)
+
     def _object(self, unit: Path) -> Path:
-        return self._folder / (unit.parent.name + "." + unit.name + ".o")
+        """Kept under the hash of what goes into it: a line that does not compile costs its unit only."""
+        content = {self._common: unit.read_bytes(), "flags": repr(self._own(unit)).encode()}
+        return self._objects / f"{unit.stem}.{_digest(content)}.o"
 
     def _compile(self, unit: Path) -> str:
-        flags = [*_FLAGS, self._count, f"-I{self._headers}", f"-I{self.sources}"]
+        made = self._object(unit)
+        if made.exists():
+            return ""
+        folders = (f"-I{self._headers}", f"-I{self.sources}")
         switch = str(_NATIVE / "switch.hpp")
-        return _command(
-            [compiler(), *flags, "-include", switch, "-c", str(unit), "-o", str(self._object(unit))]
+        new = made.with_suffix(".new")
+        failed = _command(
+            [compiler(), *self._own(unit), *folders, "-include", switch, "-c", str(unit), "-o", str(new)]
         )
+        if not failed:
+            new.rename(made)
+        return failed
+
+
+def _digest(content: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, text in sorted(content.items()):
+        digest.update(f"{name} {len(text)} ".encode() + text)
+    return digest.hexdigest()[:16]
 
 
 def _command(command: list[str]) -> str:

@@ -6,6 +6,7 @@ Knows numbers of mutants and names of cases; nothing of sources.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -28,6 +29,7 @@ _CHUNK = 40  # cases of one request for reach
 _MOST_SET_ASIDE = 0.001  # of all cases
 # A case under a mutant may use this much processor time: a start, and a multiple of what it needs without.
 _LEAST_LIMIT, _LIMIT_FACTOR = 1.0, 8.0
+_UNKNOWN_SECONDS = 2.0  # of a case that was not run without a mutant
 # Threads of the plugin in each child, on any machine: more than one, so that pieces are shared out.
 _THREADS = "2"
 
@@ -101,6 +103,15 @@ class Processes:
             yield from pool.map(work, items)
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A case: `hosted` says that it goes through the host, and needs a process that opens the plugin."""
+
+    name: str
+    quick: bool
+    hosted: bool
+
+
 @dataclass(slots=True)
 class Reach:
     """For each case, the seconds it takes and the places that it executes (first numbers of mutants);
@@ -112,47 +123,47 @@ class Reach:
     set_aside: dict[str, str] = field(default_factory=dict)
 
 
-def list_cases(cold: Processes) -> tuple[list[tuple[str, bool]], frozenset[int]]:
-    """The ops cases as (name, quick), and the places executed while the plugin is opened and listed."""
+def list_cases(cold: Processes) -> tuple[list[Listed], frozenset[int]]:
+    """The ops cases, and the places executed while the plugin is opened and listed."""
     with cold.one() as process:
         messages = list(process.ask({"do": "cases"}))
     found = next((message for message in messages if "cases" in message), None)
     if found is None:
         raise BadBaseline(f"the plugin without mutants cannot be opened: {messages}")
-    return [(name, quick) for name, quick in found["cases"]], frozenset(found["reached"])
+    return [Listed(*each) for each in found["cases"]], frozenset(found["reached"])
 
 
-def reach(warm: Processes, names: Sequence[str], at_opening: frozenset[int], advance: Advance) -> Reach:
-    """Runs every case once without a mutant. A case that ends badly can kill nothing and is set aside: the
-    switched build is not the real one to the last bit. Raises BadBaseline when more than a few do."""
+def reach(processes: Processes, names: Sequence[str], made: Reach, advance: Advance) -> None:
+    """Runs every case once without a mutant, and adds to `made`. A case that ends badly can kill nothing and
+    is set aside: the switched build is not the real one to the last bit. Raises BadBaseline when more than a
+    few do."""
 
     def chunk(part: Sequence[str]) -> list[dict[str, Any]]:
-        with warm.one() as process:
+        with processes.one() as process:
             # All are read before any is judged: one left in the pipe would answer the next request.
             return list(process.ask({"do": "reach", "names": part}))
 
-    made = Reach(at_opening=at_opening)
-    for messages in warm.map(
+    for messages in processes.map(
         chunk, [names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK)]
     ):
         for message in messages:
             if "case" not in message:
                 if message.get("end", 0) != 0 or "error" in message or "silent" in message:
                     raise BadBaseline(f"a process that ran cases without any mutant ended: {message}")
-            elif message["status"] in BAD:
+                continue
+            if message["status"] in BAD:
                 made.set_aside[message["case"]] = f"{message['status']}: {message['message']}"
             else:
                 made.seconds[message["case"]] = message["seconds"]
                 for number in message["reached"]:
                     made.cases.setdefault(number, []).append(message["case"])
             advance()
-    if len(made.set_aside) > _MOST_SET_ASIDE * len(names):
+    if len(made.set_aside) > max(1, _MOST_SET_ASIDE * len(names)):
         name, why = next(iter(made.set_aside.items()))
         raise BadBaseline(
             f"{len(made.set_aside)} of {len(names)} cases end badly without any mutant; "
             f"the first is {name}, {why}"
         )
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +178,17 @@ class Verdict:
     invalid: bool = False
 
 
-def judge(processes: Processes, number: int, cases: Sequence[str], reach: Reach) -> Verdict:
-    """Runs a mutant against cases until one kills it. A process that ends before its answer was killed too:
-    the suite charges the case in flight with a crash or a time-out."""
-    limits = [(name, _LEAST_LIMIT + _LIMIT_FACTOR * reach.seconds[name]) for name in cases]
+def judge(
+    processes: Processes, number: int, cases: Sequence[str], reach: Reach, seconds: float = math.inf
+) -> Verdict:
+    """Runs a mutant against cases until one kills it, or for so many seconds. A process that ends before its
+    answer was killed too: the suite charges the case in flight with a crash or a time-out."""
+    limits = [
+        (name, _LEAST_LIMIT + _LIMIT_FACTOR * reach.seconds.get(name, _UNKNOWN_SECONDS)) for name in cases
+    ]
+    request = {"do": "mutant", "number": number, "cases": limits, "seconds": seconds}
     with processes.one() as process:
-        messages = list(process.ask({"do": "mutant", "number": number, "cases": limits}))
+        messages = list(process.ask(request))
     begun = [message["begins"] for message in messages if "begins" in message]
     for message in messages:
         if "killed" in message:

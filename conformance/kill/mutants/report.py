@@ -30,6 +30,7 @@ class Judged:
         record = {
             "mutant": mutant.key,
             "line": mutant.line,
+            "within": mutant.within,
             "state": self.state,
             "case": self.case,
             "how": self.how,
@@ -56,6 +57,7 @@ class MutantReport:
     by_operator: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     set_aside: dict[str, str] = field(default_factory=dict)
+    target: float = TARGET
 
     def __post_init__(self) -> None:
         if not self.exist:
@@ -81,7 +83,7 @@ class MutantReport:
     @property
     def good(self) -> bool:
         """Whether enough were killed and nothing else is wrong."""
-        return not self.problems and self.share >= TARGET
+        return not self.problems and self.share >= self.target
 
     def of(self, *states: str) -> list[Judged]:
         """The mutants of some states, in order of file and line."""
@@ -103,7 +105,7 @@ class MutantReport:
             **{name: states[name] for name in ("killed", "survived", "unreached", "explained", "invalid")},
             "killed_by": dict(Counter(judged.how for judged in self.of("killed"))),
             "killed_share": round(self.share, 4),
-            "target": TARGET,
+            "target": self.target,
             "good": self.good,
             "problems": self.problems,
             "survivors": [judged.to_json() for judged in self.of("survived", "unreached")],
@@ -116,8 +118,8 @@ class MutantReport:
         states = self.states
         text = [
             f"{self.exist} mutants of the reference kernels exist; {len(self.judged)} ran (seed {self.seed})",
-            f"killed {states['killed']} of {self.counted} = {self.share:.1%}, at least {TARGET:.0%} is good; "
-            f"{states['explained']} counted out with a reason, {states['invalid']} do not compile",
+            f"killed {states['killed']} of {self.counted} = {self.share:.1%}, at least {self.target:.0%} is "
+            f"good; {states['explained']} counted out with a reason, {states['invalid']} do not compile",
         ]
         for judged in self.of("survived", "unreached"):
             what = "no case reaches it" if judged.state == "unreached" else f"survived {judged.ran} cases"

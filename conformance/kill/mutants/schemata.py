@@ -22,7 +22,8 @@ from conformance.kill.mutants.sites import Site, sites
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One change of one place. `key` names it as long as the code around stays: file, function, operator,
-    texts, and a count where the same change is possible more than once in a function."""
+    texts, and a count where the same change is possible more than once in a function. `within` is the text of
+    the statement around it."""
 
     file: str
     line: int
@@ -31,6 +32,7 @@ class Mutant:
     before: str
     after: str
     count: int
+    within: str = ""
 
     @property
     def key(self) -> str:
@@ -59,7 +61,7 @@ def places(source: Source) -> list[Place]:
         what = (site.function, replacement.operator, site.text, replacement.text)
         seen[what] += 1
         line = site.node.start_point[0] + 1
-        return Mutant(source.name, line, *what, count=seen[what])
+        return Mutant(source.name, line, *what, count=seen[what], within=site.within)
 
     return [
         Place(site, tuple(mutant(site, replacement) for replacement in site.replacements))

@@ -18,10 +18,12 @@ from conformance.kill.mutants.parse import Source
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A node that mutants replace. `statement` says that the node is a statement, which they delete."""
+    """A node that mutants replace, with the text of the statement around it. `statement` says that the node
+    is a statement itself, which they delete."""
 
     node: Node
     function: str
+    within: str
     text: str
     replacements: tuple[Replacement, ...]
     statement: bool = False
@@ -43,6 +45,11 @@ _EXPRESSIONS = {
 }  # fmt: skip
 _DELETED = {"assignment_expression", "call_expression", "update_expression"}
 _CONDITIONS = {"if_statement", "while_statement", "do_statement", "conditional_expression"}
+_HEADED = {"for_statement", "for_range_loop", "if_statement", "while_statement", "switch_statement"}
+_WHOLE = {
+    "declaration", "field_declaration", "expression_statement", "return_statement", "field_initializer",
+    "break_statement", "continue_statement", "do_statement",
+}  # fmt: skip
 # A statement of one of these stands alone: it can be put into braces.
 _BODIES = {
     "compound_statement", "if_statement", "else_clause", "for_statement", "while_statement", "do_statement",
@@ -50,14 +57,31 @@ _BODIES = {
 }  # fmt: skip
 
 
-def flat(source: Source, node: Node) -> str:
-    """The node's text on one line, without comments."""
+def flat(source: Source, node: Node, end: int | None = None) -> str:
+    """The node's text up to `end` on one line, without comments."""
     parts, position = [], node.start_byte
+    end = node.end_byte if end is None else end
     for comment in _comments(node):
-        parts.append(source.text[position : comment.start_byte])
-        position = comment.end_byte
-    parts.append(source.text[position : node.end_byte])
+        if comment.end_byte <= end:
+            parts.append(source.text[position : comment.start_byte])
+            position = comment.end_byte
+    parts.append(source.text[position:end])
     return " ".join(b" ".join(parts).decode().split())
+
+
+def within(source: Source, node: Node) -> str:
+    """The text of the statement around a node: of a loop or a branch what stands before its body."""
+    inner = node
+    while inner.parent is not None:
+        outer = inner.parent
+        if outer.type in _HEADED:
+            body = outer.child_by_field_name("body") or outer.child_by_field_name("consequence")
+            if body is not None and inner.start_byte < body.start_byte:
+                return flat(source, outer, body.start_byte)
+        if inner.type in _WHOLE:
+            return flat(source, inner)
+        inner = outer
+    return ""
 
 
 def _comments(node: Node) -> Iterator[Node]:
@@ -167,14 +191,14 @@ def _site(source: Source, node: Node, function: str) -> Site | None:
     if node.type in ("expression_statement", "break_statement", "continue_statement"):
         if _can_be_deleted(node):
             made.append(Replacement("delete", "", ""))
-        return Site(node, function, text(node), tuple(made), True) if made else None
+        return Site(node, function, within(source, node), text(node), tuple(made), True) if made else None
     if node.type in _EXPRESSIONS:
         made += replacements(node, text)
     if _is_condition(source, node):
         negated = condition_negated(node, text)
         if negated is not None:
             made.append(negated)
-    return Site(node, function, text(node), tuple(made)) if made else None
+    return Site(node, function, within(source, node), text(node), tuple(made)) if made else None
 
 
 def _can_be_deleted(node: Node) -> bool:

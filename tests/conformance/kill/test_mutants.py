@@ -14,6 +14,8 @@ pytest.importorskip("tree_sitter_cpp", reason="the parser of C++ is in the extra
 from conformance.kill.mutants import campaign, explained
 from conformance.kill.mutants.build import build
 from conformance.kill.mutants.execute import Reach
+from conformance.kill.mutants.flags import BuildFailure, flags, kept
+from conformance.kill.mutants.judging import order, within
 from conformance.kill.mutants.library import Switch
 from conformance.kill.mutants.parse import attribute_macros, parse
 from conformance.kill.mutants.report import Judged, MutantReport
@@ -99,6 +101,22 @@ def test_a_key_names_the_function_and_counts_equal_changes() -> None:
     assert keys[-2:] == ["x.cpp S::f [constant] 0 -> 1", "x.cpp S::f [constant] 0 -> 1 #2"]
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for (int i = 0; i < a; ++i) { a += 7; }", "a += 7;"),
+        ("for (int i = 0; i < 7; ++i) { a += i; }", "for (int i = 0; i < 7; ++i)"),
+        ("if (a < 7) { return a; }", "if (a < 7)"),
+        ("while (a > 7) --a;", "while (a > 7)"),
+        ("const auto f = [&] { return a + 7; }; f();", "return a + 7;"),
+        ("int b = // seven\n 7; a = b;", "int b = 7;"),
+    ],
+)
+def test_a_mutant_knows_the_statement_around_it(body: str, expected: str) -> None:
+    found = mutants_of(f"int f(int a) {{ {body} return a; }}")
+    assert {each.within for each in found if each.before == "7"} == {expected}
+
+
 def test_lines_above_a_mutant_change_neither_its_key_nor_its_rank_in_the_sample() -> None:
     plain = mutants_of("int f(int a) { return a + 1; }")
     moved = mutants_of("\n// more\nint g;\nint f(int a) { return a + 1; }")
@@ -146,7 +164,7 @@ class Small:
         mutants = [mutant for place in found for mutant in place.mutants]
         self.numbers = {mutant.key: number for number, mutant in enumerate(mutants, 1)}
         texts = {source.name: switched(source, found, self.numbers)}
-        built = build(lambda dropped: texts, len(mutants) + 1, HEADERS, folder, 1)
+        built = build(lambda dropped: texts, len(mutants) + 1, HEADERS, folder, 1, {})
         self.switch = Switch(built.library)
         self._function = ctypes.CDLL(str(built.library)).at_least
 
@@ -200,7 +218,34 @@ int g(int a) { return a + 1; }
         kept = {m.key: n for n, m in enumerate(mutants, 1) if (m.file, m.line) not in dropped}
         return {source.name: switched(source, found, kept)}
 
-    assert build(texts, len(mutants) + 1, HEADERS, tmp_path, 1).dropped == {("s.cpp", 3)}
+    assert build(texts, len(mutants) + 1, HEADERS, tmp_path, 1, {}).dropped == {("s.cpp", 3)}
+
+
+def test_the_flags_are_those_of_the_project_s_build(tmp_path: Path) -> None:
+    by_unit = flags(ROOT / "reference_cpu", tmp_path)
+    assert {path.name for path in (ROOT / "reference_cpu").glob("*.cpp")} == set(by_unit)
+    assert "-ffp-contract=off" in by_unit["reduce_sum.cpp"]
+    assert by_unit["matmul.cpp"].index("-ffp-contract=fast") > by_unit["matmul.cpp"].index(
+        "-ffp-contract=off"
+    )
+
+
+def test_a_source_that_the_build_does_not_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(p CXX)\nadd_subdirectory(kernels)\n"
+    )
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    (kernels / "CMakeLists.txt").write_text("add_library(k a.cpp)\n")
+    for name in ("a.cpp", "b.cpp"):
+        (kernels / name).write_text("int x;\n")
+    with pytest.raises(BuildFailure, match=r"does not build b\.cpp"):
+        flags(kernels, tmp_path / "work")
+
+
+def test_flags_of_files_folders_warnings_and_levels_are_not_kept() -> None:
+    given = "-DA=1 -Ifolder -O3 -Wall -Werror -std=c++17 -fPIC -mavx2 -MD -MF x.d -o x.o -c x.cpp".split()
+    assert kept(given) == ("-DA=1", "-std=c++17", "-fPIC", "-mavx2")
 
 
 # --- the order of cases -----------------------------------------------------------------------------------
@@ -209,10 +254,10 @@ int g(int a) { return a + 1; }
 def test_a_mutant_meets_each_op_and_group_first_and_the_quickest_of_them() -> None:
     seconds = {"ops.add.float32.sizes": 3.0, "ops.add.int8.sizes": 1.0, "ops.exp.float32.sizes": 2.0}
     reached = Reach(seconds=seconds, cases={4: list(seconds)})
-    ordered = campaign.order(reached, 4, at_opening=False)
+    ordered = order(reached, 4, at_opening=False)
     assert ordered == ["ops.add.int8.sizes", "ops.exp.float32.sizes", "ops.add.float32.sizes"]
-    assert list(campaign.within(ordered, reached, 3.5)) == ordered[:2]
-    assert list(campaign.within(ordered, reached, 0.1)) == ordered[:1]
+    assert list(within(ordered, reached, 3.5)) == ordered[:2]
+    assert list(within(ordered, reached, 0.1)) == ordered[:1]
 
 
 # --- explanations -----------------------------------------------------------------------------------------
@@ -231,6 +276,29 @@ def test_an_explanation_that_matches_no_mutant_is_stale() -> None:
     assert stale == [old]
 
 
+TWICE = "int f(int a, int b) { if (a < 1) a = 1; for (; b < 1;) b = 1; return a + b; }"
+
+
+def test_an_explanation_may_speak_of_one_statement_of_a_function() -> None:
+    known, stale = explained.match([entry(before="1", after="2", within="for (; b < 1;)")], mutants_of(TWICE))
+    assert list(known) == ["x.cpp f [constant] 1 -> 2 #3"]
+    assert stale == []
+
+
+def test_one_of_several_equal_changes_is_stale_once_there_are_more() -> None:
+    third = entry(before="1", after="2", number="3/4")
+    known, stale = explained.match([third], mutants_of(TWICE))
+    assert (list(known), stale) == (["x.cpp f [constant] 1 -> 2 #3"], [])
+    grown = mutants_of(TWICE.replace("return a", "b += 1; return a"))
+    assert explained.match([third], grown) == ({}, [third])
+
+
+def test_brackets_of_code_are_plain_text_in_an_explanation() -> None:
+    found = mutants_of("int f(int *a, int b) { return a[b] < 5; }")
+    known, _ = explained.match([entry(before="a[b] < *", after="a[b] <= 5")], found)
+    assert list(known) == ["x.cpp f [relation] a[b] < 5 -> a[b] <= 5"]
+
+
 def test_the_list_in_the_repository_is_well_formed_and_not_stale() -> None:
     entries = explained.read()
     _, stale = explained.match(entries, campaign.read_code(ROOT / "reference_cpu").mutants)
@@ -243,6 +311,10 @@ def test_the_list_in_the_repository_is_well_formed_and_not_stale() -> None:
         ('file="a"\nfunction="f"\nkind="same"', "without a reason"),
         ('file="a"\nfunction="f"\nkind="luck"\nreason="x"', "kind 'luck'"),
         ('file="a"\nkind="same"\nreason="x"', "names a file and a function"),
+        (
+            'file="a"\nfunction="f"\nkind="same"\nreason="x"\nchanges=[["a","b","2"]]',
+            "'2' is no number of one of several",
+        ),
         ('file="a"\nfunction="f"\nline="3"\nkind="same"\nreason="x"', "unknown line"),
     ],
 )
