@@ -8,14 +8,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-from conformance.kill import faults
+from conformance.kill import faults, table
 from conformance.kill.report import Part, Progress, bar_on, build_report
-from conformance.kill.table import TableError, write_markdown
+from conformance.kill.table import TableError
 from conformance.verdict import EXIT_FAILED, EXIT_GOOD, EXIT_UNAVAILABLE, EXIT_USAGE
 
 # Each part is called with (quick, jobs, progress).
@@ -32,7 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fault", metavar="GLOB", help="run the named faults that match, and nothing else")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1), help="processes at a time")
     parser.add_argument("--folder", type=Path, default=faults.FOLDER, help="where the faulty libraries are")
-    parser.add_argument("--table", type=Path, metavar="PATH", help="write the kill table as Markdown")
+    parser.add_argument(
+        "--pages", type=Path, metavar="FOLDER", help="write the kill table and the mutants as Markdown there"
+    )
     return parser
 
 
@@ -41,6 +44,17 @@ def _mutants(quick: bool, jobs: int, progress: Progress) -> Part:
     from conformance.kill import mutants
 
     return mutants.run(quick, jobs, progress)
+
+
+def _write_pages(folder: Path, report: Mapping[str, Any]) -> None:
+    """A page for each part that ran."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if "faults" in report:
+        (folder / "kill-table.md").write_text(table.markdown(report["faults"]), encoding="utf-8")
+    if "mutants" in report:
+        from conformance.kill.mutants import page
+
+        (folder / "mutants.md").write_text(page.markdown(report["mutants"]), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,8 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in parts.values():
         for line in part.lines():
             console.print(line, markup=False, highlight=False)
-    if options.table is not None:
-        write_markdown(options.table, report["faults"])
+    if options.pages is not None:
+        _write_pages(options.pages, report)
     return EXIT_GOOD if report["good"] else EXIT_FAILED
 
 

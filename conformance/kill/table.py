@@ -86,14 +86,9 @@ def _fault(path: Path, kind: str, name: str, section: Any) -> Fault:
     )
 
 
-def write_markdown(path: Path, results: Mapping[str, Any]) -> None:
-    """Writes the kill table; `results` is the JSON of a run of the named faults."""
-    path.write_text(markdown(results), encoding="utf-8")
-
-
 _HEAD = """# Kill table
 
-<!-- Written by `python -m conformance.kill --only faults --table PATH`; do not edit. -->
+<!-- Written by `python -m conformance.kill --pages FOLDER`; do not edit. -->
 
 Each row is a plugin with one fault. The suite must fail it in every case named here, and must pass the same
 plugin without the fault in all of them. [What the table proves](../vendors/kill-table.md) explains it.
@@ -101,7 +96,8 @@ plugin without the fault in all of them. [What the table proves](../vendors/kill
 
 
 def markdown(results: Mapping[str, Any]) -> str:
-    """The table, one section for each kind of fault, in the order of the declaration."""
+    """The table, one section for each kind of fault, in the order of the declaration; `results` is the JSON
+    of a run of the named faults."""
     total, killed = results["total"], results["killed"]
     lines = [_HEAD, f"{killed} of {total} faults are caught in all of their cases."]
     kinds: dict[str, list[Mapping[str, Any]]] = {}

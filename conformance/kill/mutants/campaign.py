@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from conformance.kill.mutants.execute import Processes, Reach, list_cases, reach
 from conformance.kill.mutants.flags import flags
 from conformance.kill.mutants.judging import Judge, Plan
 from conformance.kill.mutants.parse import Source, attribute_macros, parse
-from conformance.kill.mutants.report import MutantReport
+from conformance.kill.mutants.report import Explained, MutantReport
 from conformance.kill.mutants.schemata import Mutant, Place, places, sample, switched
 from conformance.kill.report import Progress
 
@@ -121,6 +121,7 @@ def run(
         quick=quick,
         cases=len(tried),
         target=plan.target,
+        explanations=_explanations(known, chosen),
         judged=judged,
         problems=problems,
         seconds=clock.seconds,
@@ -128,6 +129,20 @@ def run(
         left_out=dict(scope.LEFT_OUT),
         set_aside=reached.set_aside,
     )
+
+
+def _explanations(known: Mapping[str, explained.Entry], chosen: Sequence[Mutant]) -> list[Explained]:
+    """What each reason of the list counts out."""
+    sampled = {mutant.key for mutant in chosen}
+    exist, of_sample = Counter[explained.Entry](), Counter[explained.Entry]()
+    for key, entry in known.items():
+        reason = replace(entry, operator="*", before="*", after="*", within="*", number="*")
+        exist[reason] += 1
+        of_sample[reason] += key in sampled
+    return [
+        Explained(each.file, each.function, each.kind, each.reason, count, of_sample[each])
+        for each, count in exist.items()
+    ]
 
 
 def _matching(mutants: Sequence[Mutant], globs: Sequence[str]) -> list[Mutant]:

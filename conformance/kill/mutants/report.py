@@ -4,7 +4,7 @@ enough."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from conformance.kill.mutants.schemata import Mutant
@@ -42,6 +42,18 @@ class Judged:
         return {name: value for name, value in record.items() if value or name in ("ran", "reaching")}
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One reason of the list: how many mutants it counts out, of those that exist and of the sample."""
+
+    file: str
+    function: str
+    kind: str
+    reason: str
+    exist: int
+    sample: int
+
+
 @dataclass(slots=True)
 class MutantReport:
     """`exist` counts the mutants of the sources, `judged` holds those of the sample. `problems` are faults of
@@ -58,6 +70,7 @@ class MutantReport:
     left_out: dict[str, str] = field(default_factory=dict)
     set_aside: dict[str, str] = field(default_factory=dict)
     target: float = TARGET
+    explanations: list[Explained] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.exist:
@@ -109,6 +122,7 @@ class MutantReport:
             "good": self.good,
             "problems": self.problems,
             "survivors": [judged.to_json() for judged in self.of("survived", "unreached")],
+            "explanations": [asdict(each) for each in self.explanations],
             "counted_out": [judged.to_json() for judged in self.of("explained")],
             "seconds": {name: round(value, 1) for name, value in self.seconds.items()},
         }
@@ -127,6 +141,11 @@ class MutantReport:
         text += [
             f"  {case} ends badly without a mutant and was not used: {why}"
             for case, why in self.set_aside.items()
+        ]
+        text += [
+            f"  counted out: {each.exist} in {each.file} {each.function} ({each.kind}), {each.sample} of the "
+            "sample"
+            for each in self.explanations
         ]
         text += [f"  problem: {problem}" for problem in self.problems]
         text.append(", ".join(f"{name} {value:.0f} s" for name, value in self.seconds.items()))

@@ -17,8 +17,9 @@ from conformance.kill.mutants.execute import Reach
 from conformance.kill.mutants.flags import BuildFailure, flags, kept
 from conformance.kill.mutants.judging import order, within
 from conformance.kill.mutants.library import Switch
+from conformance.kill.mutants.page import markdown
 from conformance.kill.mutants.parse import attribute_macros, parse
-from conformance.kill.mutants.report import Judged, MutantReport
+from conformance.kill.mutants.report import Explained, Judged, MutantReport
 from conformance.kill.mutants.schemata import Mutant, places, sample, switched
 from conformance.kill.mutants.scope import LEFT_OUT, NoSources, is_mutated
 
@@ -350,6 +351,17 @@ def test_the_share_counts_unreached_mutants_as_alive_and_leaves_explained_ones_o
 
 def test_a_problem_makes_the_report_bad_whatever_was_killed() -> None:
     assert not report({"killed": 100}, ["an entry is false"]).good
+
+
+def test_the_page_shows_survivors_with_their_statement_and_reasons_with_their_numbers() -> None:
+    mutant = Mutant("x.cpp", 3, "f", "logic", "a || b", "a && b", 1, within="if (a || b)")
+    made = MutantReport(
+        2, 0, False, 10, [Judged(mutant, "survived", ran=4, reaching=9), Judged(mutant, "explained")]
+    )
+    made.explanations = [Explained("x.cpp", "g", "speed", "any size covers all", 5, 1)]
+    text = markdown(made.to_json())
+    assert r"| `x.cpp f [logic] a \|\| b -> a && b` | `if (a \|\| b)` | 4 of 9 |" in text
+    assert "| `x.cpp g` | speed | any size covers all | 5 | 1 |" in text
 
 
 # --- a whole run ------------------------------------------------------------------------------------------
