@@ -109,9 +109,27 @@ def convert(check: Check, rng: np.random.Generator) -> None:
         _copy(check, Operand(random_values(rng, "copy", kernel.dtype, shape)))
     _copy(check, Operand(spread(special_values(kernel.dtype))))
     _copy(check, Operand(_around_limits(kernel, rng)))
+    if kernel.dtype.name in _NAN_BITS:
+        _copy(check, Operand(_nans(kernel.dtype)))
     for layout in ("transposed", "stepped", "negative"):
         _copy(check, Operand(random_values(rng, "copy", kernel.dtype, (4, 5)), layout), "rotated")
         _copy(check, Operand(random_values(rng, "copy", kernel.dtype, (2, 3, 4))), layout)
+
+
+# The bits of infinity, above which NaN begins.
+_NAN_BITS = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000}
+
+
+def _nans(dtype: np.dtype[Any]) -> Any:
+    """NaN with the least and the greatest payload, signaling and quiet: a conversion that drops bits may take
+    the first for infinity."""
+    infinity = _NAN_BITS[dtype.name]
+    sign = 1 << (dtype.itemsize * 8 - 1)
+    bits = [infinity + 1, sign - 1, sign + infinity + 1, 2 * sign - 1]
+    return np.array(bits, f"u{dtype.itemsize}").view(dtype)
+
+
+_PRECISION = {"float8_e4m3fn": 4, "float8_e5m2": 3}  # of formats that compare has no rule for
 
 
 def _around_limits(kernel: Kernel, rng: np.random.Generator) -> Any:
@@ -127,12 +145,19 @@ def _around_limits(kernel: Kernel, rng: np.random.Generator) -> Any:
         scale = {"float16": 65504.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0, "bfloat16": 3.3895e38}
         top = scale.get(target.name, 3.4028235e38)
         numbers = [top * factor for factor in (1, 1 + 2**-9, 1 + 2**-5, 1.035714, 1.04, 1.0625, 1.07, 1.2)]
-        precision = FORMATS[target.name].precision if target.name in FORMATS else 4
+        precision = (
+            FORMATS[target.name].precision if target.name in FORMATS else _PRECISION.get(target.name, 4)
+        )
         whole = rng.integers(2 ** (precision - 1), 2**precision, 400).astype(float)
         unit = np.exp2(rng.integers(-21, 16, 400) - float(precision - 1))
         # Halfway, and so close to it that only a wide type knows on which side.
         for shift in (0.5, 0.5 + 2.0**-20, 0.5 - 2.0**-20, 0):
             numbers += list((whole + shift) * unit)
+        # One number of float32 beside halfway, and less than that: what goes by way of float32 must not lose
+        # on which side it is.
+        step = 2.0 ** (precision - 24)
+        for shift in (0.5 + step, 0.5 - step, 0.5 + 0.75 * step, 0.5 - 0.75 * step):
+            numbers += list((whole[:100] + shift) * unit[:100])
     both = np.array([*numbers, *(-number for number in numbers)])
     with np.errstate(all="ignore"):
         if kernel.dtype.kind in "iu":

@@ -27,6 +27,7 @@ KINDS = {
     "speed": "decides how work is done (pieces, buffers, threads, one of two equal ways), never its result",
     "same": "gives the same result for every input that can come here",
     "accuracy": "stays within the tolerance that the op set allows for every input",
+    "open": "changes only results that the op set leaves open",
     "claim": "claims less, or declines more: a plugin may, and is right in what it still claims",
     "contract": "shows only for calls that the interface forbids, which no correct host makes",
 }
