@@ -21,7 +21,7 @@ constexpr int64_t kPiece = 1 << 15;     // weighted elements of one thread's pie
 // Elements, or units of work, that one piece holds; a multiple of `multiple`, so that the borders of vectors
 // do not depend on the number of threads.
 int64_t piece_size(int64_t weight, int64_t multiple) {
-  return std::max<int64_t>(1, kPiece / (weight * multiple)) * multiple;
+  return grain_of(kPiece / multiple, weight) * multiple;
 }
 
 template <int kOperands>
@@ -148,7 +148,7 @@ class TiledPlan final : public Plan {
     }
     const int64_t weight = recipe_.weight + 1;  // buffers cost about an addition
     parallel_ = elements * weight >= kParallel && units_ > 1;
-    grain_ = std::max<int64_t>(1, kPiece / (weight * std::max<int64_t>(1, elements / units_)));
+    grain_ = grain_of(kPiece / weight, elements / units_);
   }
 
   void run_units(char *const *base, int64_t begin, int64_t end) const {

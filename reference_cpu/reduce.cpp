@@ -57,7 +57,7 @@ class ReducePlan final : public Plan {
     if (by_columns_) return run_columns(in, out);
     const bool large = rows_ * length_ >= kParallel;
     if (large && length_ > kPiece) return run_pieces(in, out);
-    const int64_t grain = large ? std::max<int64_t>(1, kPiece / (2 * std::max<int64_t>(1, length_))) : rows_;
+    const int64_t grain = large ? grain_of(kPiece / 2, length_) : rows_;
     parallel_for(rows_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const char *from = in;
@@ -145,8 +145,8 @@ class ReducePlan final : public Plan {
     const int64_t tiles = (column.size + kColumnTile - 1) / kColumnTile;
     const int64_t units = rows_ / column.size * tiles;
     const bool large = rows_ * length_ >= kParallel;
-    const int64_t work = std::max<int64_t>(1, length_ * std::min(column.size, kColumnTile));
-    const int64_t grain = large ? std::max<int64_t>(1, kPiece / (2 * work)) : units;
+    const int64_t work = length_ * std::min(column.size, kColumnTile);
+    const int64_t grain = large ? grain_of(kPiece / 2, work) : units;
     parallel_for(units, grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const char *from = in;
