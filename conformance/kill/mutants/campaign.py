@@ -14,7 +14,7 @@ from conformance.kill.mutants import explained, scope
 from conformance.kill.mutants.build import build
 from conformance.kill.mutants.execute import Processes, Reach, list_cases, reach
 from conformance.kill.mutants.flags import flags
-from conformance.kill.mutants.judging import Judge, Plan
+from conformance.kill.mutants.judging import Judge, Plan, thinned
 from conformance.kill.mutants.parse import Source, attribute_macros, parse
 from conformance.kill.mutants.report import Explained, MutantReport
 from conformance.kill.mutants.schemata import Mutant, Place, places, sample, switched
@@ -23,7 +23,7 @@ from conformance.kill.report import Progress
 _ROOT = Path(__file__).parents[3]
 # All of them would take hours on two cores: a sample by seed, which says of how many.
 FULL = Plan(size=600, patience=8.0, hosted_patience=4.0)
-QUICK = Plan(size=120, patience=2.0, hosted_patience=1.0, quick_cases=True, more_patience=3.0)
+QUICK = Plan(size=120, patience=2.0, hosted_patience=1.0, thin=True, more_patience=3.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def run(
         with clock.measures("reach"):
             listed, at_opening = list_cases(cold)
             listed = [each for each in listed if any(fnmatchcase(each.name, glob) for glob in cases)]
-            tried = [each for each in listed if each.quick or not plan.quick_cases]
+            tried = thinned(listed) if plan.thin else listed
             reached = Reach(at_opening=at_opening)
             with progress("cases without a mutant", len(tried)) as advance:
                 for processes, hosted in ((warm, False), (cold, True)):

@@ -21,13 +21,13 @@ from conformance.kill.mutants.schemata import Mutant
 class Plan:
     """How much a run does. `size` is that of the sample, None for all mutants. `patience` are the seconds of
     cases, as long as they take without a mutant, that a mutant meets before it counts as survivor: of the
-    kernels' own cases, of those through the host, and of what a quick run has not tried without mutants. An
-    explained mutant meets few: they show whether the entry lies."""
+    kernels' own cases, of those through the host, and of those that were not tried without mutants, because
+    only a thinned choice was (`thin`). An explained mutant meets few: they show whether the entry lies."""
 
     size: int | None
     patience: float
     hosted_patience: float
-    quick_cases: bool = False
+    thin: bool = False
     more_patience: float = 0.0
     explained_patience: float = 1.0
     target: float = TARGET
@@ -100,10 +100,11 @@ class Judge:
         return verdict
 
     def _more(self, own: Sequence[str]) -> list[str]:
-        """The untried cases of the ops that reach a place, one group of one dtype after the other."""
+        """The untried cases of the ops that reach a place, mixed; those of the same dtypes first."""
         ops = list(dict.fromkeys(name.split(".")[1] for name in own))
         names = [name for op in ops for name in self._untried.get(op, ())]
-        return sorted(names, key=lambda name: zlib.crc32(name.encode()))
+        reaching = {_of_dtype(name) for name in own}
+        return sorted(names, key=lambda name: (_of_dtype(name) not in reaching, _mixed(name)))
 
     def _passes(self, name: str) -> bool:
         """Whether a case passes without a mutant; known after the first time."""
@@ -114,6 +115,25 @@ class Judge:
             with self._lock:
                 self._good[name] = known
         return known
+
+
+def _of_dtype(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _mixed(name: str) -> int:
+    return zlib.crc32(name.encode())
+
+
+def thinned(listed: Sequence[Listed]) -> list[Listed]:
+    """Of the quick cases the plainest of every op and dtype, and each other group of an op once, for one
+    dtype or another: enough to know which ops reach a place."""
+    chosen: dict[tuple[str, ...], Listed] = {}
+    for each in sorted((each for each in listed if each.quick), key=lambda each: _mixed(each.name)):
+        parts = each.name.split(".")
+        kind = tuple(parts) if parts[-1] == "claim" or len(parts) < 3 else (parts[1], parts[-1])
+        chosen.setdefault(kind, each)
+    return list(chosen.values())
 
 
 def _after(first: Verdict, second: Verdict) -> Verdict:

@@ -7,6 +7,7 @@ parser and is left alone too. Knows the syntax tree and the operators; nothing o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -108,7 +109,8 @@ def _outside(source: Source, node: Node, scope: str) -> Iterator[Site]:
             yield from _outside(source, child, inner)
         elif kind == "field_declaration":
             value = child.child_by_field_name("default_value")
-            if value is not None and not _is_constant(source, child) and not _is_function(child):
+            runs = not (_is_constant(source, child) or _is_function(child) or _has_constants(source, scope))
+            if value is not None and runs:
                 yield from _inside(source, value, scope)
             yield from _outside(source, child, scope)
         elif kind not in _CLOSED:
@@ -121,6 +123,12 @@ def _is_function(declaration: Node) -> bool:
     while declarator is not None and declarator.type != "function_declarator":
         declarator = declarator.child_by_field_name("declarator")
     return declarator is not None
+
+
+def _has_constants(source: Source, scope: str) -> bool:
+    """Whether the file makes constants of a class, whose members' starting values the compiler must know."""
+    name = re.escape(scope.rpartition("::")[2]).encode()
+    return re.search(rb"\bconstexpr\s+(?:const\s+)?" + name + rb"\b", source.text) is not None
 
 
 def _joined(scope: str, name: str) -> str:

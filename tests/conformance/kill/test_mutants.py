@@ -13,9 +13,9 @@ pytest.importorskip("tree_sitter_cpp", reason="the parser of C++ is in the extra
 
 from conformance.kill.mutants import campaign, explained
 from conformance.kill.mutants.build import build
-from conformance.kill.mutants.execute import Reach
+from conformance.kill.mutants.execute import Listed, Reach
 from conformance.kill.mutants.flags import BuildFailure, flags, kept
-from conformance.kill.mutants.judging import order, within
+from conformance.kill.mutants.judging import order, thinned, within
 from conformance.kill.mutants.library import Switch
 from conformance.kill.mutants.page import markdown
 from conformance.kill.mutants.parse import attribute_macros, parse
@@ -259,6 +259,20 @@ def test_a_mutant_meets_each_op_and_group_first_and_the_quickest_of_them() -> No
     assert ordered == ["ops.add.int8.sizes", "ops.exp.float32.sizes", "ops.add.float32.sizes"]
     assert list(within(ordered, reached, 3.5)) == ordered[:2]
     assert list(within(ordered, reached, 0.1)) == ordered[:1]
+
+
+def test_a_thinned_choice_has_the_plainest_case_of_all_dtypes_and_every_group_once() -> None:
+    names = [
+        "ops.add.int8.claim",
+        "ops.add.int64.claim",
+        "ops.add.int8.sizes",
+        "ops.add.int64.sizes",
+        "ops.list",
+    ]
+    chosen = [each.name for each in thinned([Listed(name, True, False) for name in names])]
+    assert {"ops.add.int8.claim", "ops.add.int64.claim", "ops.list"} <= set(chosen)
+    assert len(chosen) == 4
+    assert thinned([Listed("ops.add.int8.claim", False, False)]) == []
 
 
 # --- explanations -----------------------------------------------------------------------------------------
