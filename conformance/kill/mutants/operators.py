@@ -130,9 +130,9 @@ def _number(old: str) -> Iterator[Replacement]:
 
 
 def float_value(text: str) -> float:
-    """The value of a C++ floating literal, decimal or hexadecimal."""
+    """The value of a C++ floating literal, decimal or hexadecimal, with the sign that the parser counts in."""
     plain = text.replace("'", "").rstrip("lL")
-    if plain[:2].lower() == "0x":
+    if plain.lstrip("+-")[:2].lower() == "0x":
         return float.fromhex(plain.rstrip("fF") if "p" in plain.lower() else plain)
     return float(plain.rstrip("fF"))
 

@@ -59,6 +59,7 @@ def silent(what: str, total: int) -> Iterator[Callable[[], None]]:
         ("return 0x10u;", "constant", ["17u", "15u"]),
         ("return 0;", "constant", ["1"]),
         ("return 2.5f;", "constant", ["2.5f + 1", "2.5f - 1"]),
+        ("return -0x1p40;", "constant", ["-0x1p40 + 1", "-0x1p40 - 1"]),
         ("a += b;", "compound", ["a -= b"]),
         ("a = b;", "delete", [""]),
         ("++a;", "step", ["--a"]),
