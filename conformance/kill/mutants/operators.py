@@ -130,7 +130,7 @@ def _number(old: str) -> Iterator[Replacement]:
 
 
 def float_value(text: str) -> float:
-    """The value of a C++ floating literal, decimal or hexadecimal, with the sign that the parser counts in."""
+    """The value of a C++ floating literal, decimal or hexadecimal, signed where the parser counts that in."""
     plain = text.replace("'", "").rstrip("lL")
     if plain.lstrip("+-")[:2].lower() == "0x":
         return float.fromhex(plain.rstrip("fF") if "p" in plain.lower() else plain)
