@@ -52,8 +52,10 @@ def _planned(
 ) -> _core.Program:
     builder = Builder(device, declined)
     operands = [_symbol(builder, index, each) for index, each in enumerate(inputs)]
-    results = builder.lower(spec, operands, bind_attributes(spec, attributes))
-    if spec.level != "view" or out is not None:
+    bound = bind_attributes(spec, attributes)
+    results = builder.lower(spec, operands, bound)
+    may_share = spec.level == "view" or bound.get("copy") is False  # memory of the operands
+    if not may_share or out is not None:
         results = _owned(builder, results)
     if out is None:
         return assemble(device, spec.name, drop_dead(builder.steps, results), results)

@@ -172,3 +172,12 @@ def test_detach_shares_memory() -> None:
 def test_a_tensor_is_not_made_by_calling_its_class() -> None:
     with pytest.raises(TypeError, match="asarray"):
         da.Tensor()
+
+
+def test_astype_without_a_copy_gives_the_memory_of_what_has_the_dtype_already() -> None:
+    x = da.arange(6.0).reshape((2, 3)).T
+    same, other = da.astype(x, x.dtype, copy=False), da.astype(x, da.float16, copy=False)
+    copied = da.astype(x, x.dtype)
+    x[0, 1] = 7.0
+    assert same.strides == x.strides
+    assert (float(same[0, 1]), float(copied[0, 1]), float(other[0, 1])) == (7.0, 3.0, 3.0)
