@@ -1759,9 +1759,7 @@ def layer_norm_gradient_x(F, g, x, weight, bias, out, *, axis, epsilon):
 
 def layer_norm_gradient_weight(F, g, x, weight, bias, out, *, axis, epsilon):
     axes = tuple(range(axis % x.ndim, x.ndim))
-    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
-    distance = y - F.mean(y, axis=axes, keepdims=True)
-    return g * (distance * F.rsqrt(F.mean(F.square(distance), axis=axes, keepdims=True) + epsilon))
+    return g * F.standardize(F.astype(x, accumulation_dtype(x.dtype), copy=False), axis=axes, epsilon=epsilon)
 
 
 def layer_norm_gradient_bias(F, g, x, weight, bias, out, *, axis, epsilon):
