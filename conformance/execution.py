@@ -73,11 +73,11 @@ def run(
 ) -> Outcome:
     """Runs the suite on a device string or a library.
 
-    `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar (None: when the
-    terminal can); `artifacts` is the folder for the inputs of failures; `bundle_path` is for the archive that
-    others can verify; `performance` measures the device afterwards; `imports` are modules to import first,
-    which declare custom ops and their cases. Nothing is raised for a bad request
-    or a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
+    `deadline` is in seconds per case; `shard` is "index/count"; `progress` draws a bar on stderr (None: on a
+    terminal, and else a line each half minute); `artifacts` is the folder for the inputs of failures;
+    `bundle_path` is for the archive that others can verify; `performance` measures the device afterwards;
+    `imports` are modules to import first, which declare custom ops and their cases. Nothing is raised for a
+    bad request or a bad plugin: the outcome's exit code is 0 good, 1 failed, 2 usage, 3 device unavailable.
     """
     try:
         if resume and journal is None:

@@ -87,6 +87,7 @@ from device_api.tensor.inspection import iinfo as iinfo
 from device_api.tensor.inspection import isdtype as isdtype
 from device_api.tensor.inspection import result_type as result_type
 from device_api.tensor.inspection import set_default_dtype as set_default_dtype
+from device_api.tensor.prefetching import prefetch as prefetch
 from device_api.tensor.random import bernoulli as bernoulli
 from device_api.tensor.random import exponential as exponential
 from device_api.tensor.random import multinomial as multinomial  # type: ignore[assignment]

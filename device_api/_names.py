@@ -46,6 +46,7 @@ _BY_MODULE = {
         "astype broadcast_arrays broadcast_shapes diff meshgrid moveaxis positive repeat reshape tensordot"
         " unstack"
     ),
+    "device_api.tensor.prefetching": "prefetch",
     "device_api.tensor.sharing": "host_view managed_empty wrap_memory",
     "device_api.tensor.sets": "isin searchsorted unique_all unique_counts unique_inverse unique_values",
     "device_api.tensor.random": "bernoulli exponential multinomial normal permutation randint uniform",

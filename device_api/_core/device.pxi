@@ -112,14 +112,14 @@ cdef class Device:
 
     @property
     def memory_limit(self):
-        """Bytes that may be held from the plugin; 0: no limit."""
+        """Bytes of device and managed memory that may be held from the plugin; 0: no limit."""
         _check(self)
-        return self.engine.allocator.limit()
+        return self.engine.budget.limit()
 
     @memory_limit.setter
     def memory_limit(self, uint64_t limit):
         _check(self)
-        self.engine.allocator.set_limit(limit)
+        self.engine.budget.set_limit(limit)
 
     def supports(self, int kernel, inputs, outputs, bytes attributes, relocations=()):
         """Asks a kernel whether it takes these operands; true for kernels that have no opinion."""
@@ -136,10 +136,14 @@ cdef class Device:
         _raise_waited(failure, self)
 
     def memory_stats(self):
-        """Bytes and counts: allocated (in live tensors and running kernels), reserved (held from the plugin), ..."""
+        """Bytes and counts: allocated (in live tensors and running kernels), reserved (held from the plugin), ...; and
+        the bytes of pinned and managed memory, in use (by queued copies too) and held from the plugin.
+        """
         _check(self)
         cdef ce.PoolStatistics pool = self.engine.pool.statistics()
         cdef ce.AllocatorStatistics allocator = self.engine.allocator.statistics()
+        cdef ce.AllocatorStatistics pinned = self.engine.pinned.statistics()
+        cdef ce.AllocatorStatistics managed = self.engine.managed.statistics()
         return {
             "allocated": pool.allocated,
             "peak_allocated": pool.peak_allocated,
@@ -153,6 +157,14 @@ cdef class Device:
             "retries": allocator.retries,
             "unstaged_uploads": self.engine.unstaged,
             "missed_marks": self.engine.deferred.misses(),
+            "pinned_allocated": pinned.used,
+            "pinned_peak_allocated": pinned.peak_used,
+            "pinned_reserved": pinned.reserved,
+            "pinned_peak_reserved": pinned.peak_reserved,
+            "managed_allocated": managed.used,
+            "managed_peak_allocated": managed.peak_used,
+            "managed_reserved": managed.reserved,
+            "managed_peak_reserved": managed.peak_reserved,
         }
 
     def reset_peak_memory_stats(self):
@@ -160,6 +172,8 @@ cdef class Device:
         _check(self)
         self.engine.pool.reset_peak()
         self.engine.allocator.reset_peak()
+        self.engine.pinned.reset_peak()
+        self.engine.managed.reset_peak()
 
     def empty_cache(self):
         """Gives memory that no tensor uses back to the plugin; returns the number of bytes."""
@@ -206,8 +220,12 @@ cdef class Device:
     def retire(self):
         """Ends the use of the device, right before its plugin's shutdown: gives its memory and states of kernels back (but
         for memory that others may look at by its address), logs failures that nobody was told, and calls no function of
-        the plugin from then on. Work that goes on for long is left.
+        the plugin from then on. Work that goes on for long is left. Returns the handles of the memory that stays for
+        others.
         """
+        cdef vector[const void *] left
+        cdef vector[void *] wrapped
+        cdef size_t i
         if self.engine != NULL and self.engine.usable():
             idle = False
             try:
@@ -215,9 +233,11 @@ cdef class Device:
             finally:
                 self.engine.retire()
             if idle and self.engine.running == 0:
+                wrapped = self.engine.take_wrapped()
                 with nogil:
-                    self.engine.release_held()
+                    left = self.engine.release_held(wrapped)
             _log_untold(self)
+        return [<uintptr_t> left[i] for i in range(left.size())]
 
     def __eq__(self, other):
         if self is other:
@@ -332,6 +352,8 @@ cdef bint _wind_up(Device device) except -1:
     _reap_all()  # sets marks that the waits below reach
     for i in range(device.engine.stream_count()):
         stream = device.engine.stream_at(i)
+        if stream.ended:
+            continue
         with nogil:
             failure = stream.wait_for(limit)
         if failure == NULL:

@@ -21,6 +21,8 @@ cdef extern from "device_api/device_api.h" nogil:
         pass
     ctypedef struct da_event:
         pass
+    ctypedef struct da_stream:
+        pass
     ctypedef struct da_error_interface:
         pass
     ctypedef struct da_memory_interface:
@@ -112,6 +114,10 @@ cdef extern from "stream.hpp" namespace "device_api" nogil:
         cpp_bool idle
         cpp_bool reserved
         cpp_bool capturing
+        cpp_bool ended
+        da_stream *handle
+        void *native
+        uint32_t entered
         uint64_t latest(uint64_t)
         vector[Stream *] take_readers()
         uint64_t begin()
@@ -206,6 +212,8 @@ cdef extern from "allocator.hpp" namespace "device_api" nogil:
         cpp_bool free
         uint32_t stream
     struct AllocatorStatistics:
+        uint64_t used
+        uint64_t peak_used
         uint64_t reserved
         uint64_t peak_reserved
         uint64_t plugin_allocations
@@ -222,6 +230,7 @@ cdef extern from "allocator.hpp" namespace "device_api" nogil:
         AllocatorStatistics statistics()
         void reset_peak()
         void count_retry()
+    cppclass Budget:
         uint64_t limit()
         void set_limit(uint64_t)
 
@@ -291,6 +300,8 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         Stream *default_stream()
         void set_stream(Stream *) except +
         Failure *acquire_stream(int32_t, Stream **) except +
+        Failure *wrap_stream(void *, Stream **) except +
+        Failure *end_wrapped(Stream *) except +
         size_t stream_count()
         Stream *stream_at(size_t)
         cpp_bool host_visible()
@@ -301,7 +312,8 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         cpp_bool usable()
         cpp_bool forked()
         void retire()
-        void release_held() except +
+        vector[const void *] release_held(const vector[void *] &) except +
+        vector[void *] take_wrapped() except +
         void keep(Failure *) except +
         Failure *take_kept()
         uint64_t unstaged
@@ -311,6 +323,7 @@ cdef extern from "device.hpp" namespace "device_api" nogil:
         cpp_map[string, uint64_t] kernel_runs() except +
         void reset_kernel_runs()
         Deferred deferred
+        Budget budget
         Allocator allocator
         Allocator pinned
         Allocator managed

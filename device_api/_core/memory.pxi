@@ -246,6 +246,20 @@ def copy_bytes(Tensor src not None, Tensor dst not None, bint non_blocking=False
             _raise_waited(_wait_stream(other.engine.stream()), other)
 
 
+cdef ce.Failure *_take_block(Device device, ce.Allocator *allocator, uint64_t size, ce.Block **out) except? NULL:
+    """A block of memory that is not of the device's own pool; memory that ran out is asked for once more."""
+    cdef ce.Failure *failure
+    with nogil:
+        failure = allocator.allocate(size, NULL, out)
+    if failure == NULL or failure.code != ce.OUT_OF_MEMORY:
+        return failure
+    del failure
+    _make_room(device, 0)
+    with nogil:
+        failure = allocator.allocate(size, NULL, out)
+    return failure
+
+
 def pinned_empty(Device device not None, Device host not None, int32_t dtype, shape):
     """A tensor of the device `host` (which must have memory that the host sees) in memory that copies to and from
     `device` reach without a wait. On a synchronous device it is an ordinary tensor.
@@ -265,8 +279,7 @@ def pinned_empty(Device device not None, Device host not None, int32_t dtype, sh
             devices=[device.name, host.name],
         )
     size = device.engine.pinned.round(size)
-    with nogil:
-        failure = device.engine.pinned.allocate(size, NULL, &block)
+    failure = _take_block(device, &device.engine.pinned, size, &block)
     if failure != NULL:
         _raise(failure, device, None, None, size)
     storage = ce.adopt_pinned(host.engine, device.engine, block)

@@ -10,18 +10,11 @@ def managed_empty(Device device not None, int32_t dtype, shape):
     cdef ce.Storage *storage
     cdef ce.Failure *failure
     cdef uint64_t size = layout.get().bytes()
-    cdef int attempt
     _check(device)
     if device.engine.host_visible():
         return empty(device, dtype, shape)
     size = device.engine.managed.round(size)
-    for attempt in range(2):
-        with nogil:
-            failure = device.engine.managed.allocate(size, NULL, &block)
-        if failure == NULL or failure.code != ce.OUT_OF_MEMORY or attempt == 1:
-            break
-        del failure
-        _make_room(device, 0)
+    failure = _take_block(device, &device.engine.managed, size, &block)
     if failure != NULL:
         if failure.code != ce.UNIMPLEMENTED:
             _raise(failure, device, None, None, size)

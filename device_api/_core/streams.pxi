@@ -69,7 +69,7 @@ cdef ce.Failure *_wait_device(Device device) except? NULL:
     while i < device.engine.stream_count():
         stream = device.engine.stream_at(i)
         i += 1
-        if stream.capturing:
+        if stream.capturing or stream.ended:
             continue
         failure = _wait_stream(stream)
         if failure == NULL:
@@ -299,6 +299,81 @@ cdef class Stream:
         self.engine = made
         self.owned = True
 
+    @staticmethod
+    def wrap(native, device=None):
+        """A stream over one that the vendor's library has made, for work in one order with that of other software.
+
+        native: what the plugin takes for such a stream, as a number. It must live until `unwrap`, or until the device
+        has ended. Wrapping it again gives the same stream. UnsupportedOp where the plugin wraps no streams.
+        """
+        cdef Device on = _resolve(device)
+        cdef uintptr_t address = operator.index(native)
+        cdef ce.Stream *made = NULL
+        cdef ce.Failure *failure
+        _check(on)
+        if address == 0:
+            raise _errors.AttributeValueError(
+                "no stream can be wrapped", subject=on.name, why="it is NULL", argument="native", value=native
+            )
+        if on.engine.synchronous():
+            raise _errors.UnsupportedOp(
+                "the device has no streams", subject=on.name, why="it is synchronous",
+                remedy="Work on it is done when a call returns.", op="Stream.wrap", device=on.name,
+            )
+        failure = on.engine.wrap_stream(<void *> address, &made)
+        if failure != NULL:
+            if failure.code != ce.UNIMPLEMENTED:
+                _raise(failure, on)
+            why = _text(failure.message)
+            del failure
+            raise _errors.UnsupportedOp(
+                "the device takes no streams of others", subject=on.name, why=why,
+                remedy="Use a Stream, and wait for it.", op="Stream.wrap", device=on.name,
+            )
+        return _wrap_stream(on, made, False)
+
+    def unwrap(self):
+        """Waits for the work, and gives a wrapped stream up: its owner may end it, and no Stream of it is of use any more.
+
+        Raises what failed in the work; the stream is given up all the same. A second call does nothing.
+        AttributeValueError where it was not made by `wrap`, or is the current stream of some thread.
+        """
+        cdef ce.Failure *failure
+        cdef ce.Failure *ending
+        _check(self.device)
+        if self.engine == NULL or self.engine.native == NULL or self.engine.entered != 0:
+            raise _errors.AttributeValueError(
+                "a stream cannot be given up", subject=repr(self),
+                why="some thread works on it" if self.engine != NULL and self.engine.native != NULL else
+                "it was not made by Stream.wrap", argument="self", value=self,
+            )
+        if self.engine.ended:
+            return
+        failure = _wait_stream(self.engine)
+        _reap_all()  # memory that waits for this stream
+        ending = self.device.engine.end_wrapped(self.engine)
+        if ending != NULL:
+            if failure == NULL:
+                failure = ending
+            else:
+                _keep(self.device, ending, failure)
+        _raise_waited(failure, self.device)
+
+    @property
+    def handle(self):
+        """The plugin's handle of the stream as a number, for who calls the plugin; 0 on a synchronous device."""
+        self.check()
+        return <uintptr_t> self.engine.handle if self.engine != NULL else 0
+
+    cdef int check(self) except -1:
+        _check(self.device)
+        if self.engine != NULL and self.engine.ended:
+            raise _errors.AttributeValueError(
+                "the stream was given up", subject=repr(self), why="unwrap() has ended it",
+                remedy="Wrap the native stream again.", argument="stream", value=self,
+            )
+        return 0
+
     def __dealloc__(self):
         # The plugin's stream serves again: memory belongs to it, and its work may still run.
         if self.owned and self.engine != NULL:
@@ -324,23 +399,25 @@ cdef class Stream:
 
     def __enter__(self):
         cdef Stream before
-        _check(self.device)
+        self.check()
         if self.engine != NULL:
             before = current_stream(self.device)
             if before.engine.reserved or self.engine.reserved:
                 _refuse_captured(self.engine, "changing the stream")
             self.outer.append(before)
             self.device.engine.set_stream(self.engine)
+            self.engine.entered += 1
         return self
 
     def __exit__(self, *exception):
         if self.engine != NULL:
             self.device.engine.set_stream((<Stream> self.outer.pop()).engine)
+            self.engine.entered -= 1
         return None
 
     def synchronize(self, timeout=None):
         """Waits until all work is done, at most `timeout` seconds; raises what failed. DeviceTimeout."""
-        _check(self.device)
+        self.check()
         if self.engine != NULL:
             _wait_limited(self.device, self.engine, timeout)
 
@@ -348,7 +425,7 @@ cdef class Stream:
         """True when all work is done; never waits and raises no failure of the work."""
         cdef int32_t done = 1
         cdef ce.Failure *failure
-        _check(self.device)
+        self.check()
         if self.engine != NULL:
             if self.engine.capturing:
                 _refuse_captured(self.engine, "asking for the state of the work")
@@ -364,7 +441,8 @@ cdef class Stream:
 
     def wait_stream(self, Stream other not None):
         """Later work of this stream runs after the present work of another one."""
-        _check(self.device)
+        self.check()
+        other.check()
         if other.engine != NULL:
             if self.engine != NULL and self.engine.reserved:
                 _refuse_captured(self.engine, "waiting for another stream")
@@ -384,7 +462,7 @@ cdef class Stream:
         """
         cdef ce.Failure *failure
         cdef uint64_t work
-        _check(self.device)
+        self.check()
         if not callable(function):
             raise TypeError(f"a callback is a function, not {type(function).__name__}")
         if self.engine == NULL:
@@ -471,7 +549,7 @@ cdef class Event:
         cdef uint64_t work
         if stream is None:
             stream = current_stream()
-        _check(stream.device)
+        stream.check()
         if self.device is not None and self.device is not stream.device:
             raise _errors.DeviceMismatch(
                 "an event belongs to one device", subject=self.device.name, why=f"the stream is one of"
@@ -503,7 +581,7 @@ cdef class Event:
             return
         if stream is None:
             stream = current_stream(self.device)
-        _check(stream.device)
+        stream.check()
         if stream.engine == NULL or stream.engine.device != self.stream.device:
             self.synchronize()
             return

@@ -103,7 +103,6 @@ def run(
         performance=performance,
         imports=imports or (),
         waivers=waivers,
-        progress=False if as_json else None,
         artifacts=artifacts,
     )
     if as_json:

@@ -111,6 +111,12 @@ class LayeredPlugin(Plugin):
         """Changes options of a layer, for example `configure("fault", spec="memory.allocate:1:internal")`."""
         library.configure(self._descriptor_of(name), name, options)
 
+    def leave_memory(self, handles: Sequence[int]) -> None:
+        for layer, descriptor in zip(self.stack, self._shown, strict=True):
+            if layer.name == "validate":
+                library.configure(descriptor, layer.name, {"kept": " ".join(map(str, handles))})
+        self.original.leave_memory(handles)
+
     def release(self) -> None:
         """Ends the layers. The plugin must not be running, and its tables must not be used afterwards."""
         if self.initialized:

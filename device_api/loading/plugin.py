@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_api.abi import _tables, constants
@@ -130,6 +130,11 @@ class Plugin:
         """
         with self._lock:
             self._before_shutdown.append(callback)
+
+    def leave_memory(self, handles: Sequence[int]) -> None:
+        """Says, right before the end, which memory stays allocated on purpose: others may look at it by its
+        address. The plugin is not told; layers that look for leaks are.
+        """
 
     def after_fork(self) -> None:
         """Gives the child a lock that no thread of the parent holds."""

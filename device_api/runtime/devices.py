@@ -153,7 +153,7 @@ def open_on(plugin: Plugin, index: int) -> _core.Device:
     kind = plugin.device_type
     opened = _core.Device(kind, index, _address(plugin, handle), tables, plugin.errors_address, properties)
     # Tensors may outlive the plugin at exit; from its end on they must not call into it.
-    plugin.before_shutdown(opened.retire)
+    plugin.before_shutdown(lambda: plugin.leave_memory(opened.retire()))
     return opened
 
 

@@ -28,6 +28,11 @@ class Handles {
     return handle;
   }
 
+  // Whether such a handle may be one of this table; each table has numbers of its own.
+  bool holds(const void *handle) const {
+    return reinterpret_cast<uint64_t>(handle) - base_ < UINT64_C(1) << 52;
+  }
+
   std::shared_ptr<T> get(const void *handle) {
     std::lock_guard<std::mutex> lock(lock_);
     return find(handle)->second;

@@ -27,6 +27,7 @@ struct Runtime {
   Recorder recorder;
   Scheduler scheduler;
   Handles<Stream> streams{"stream", 0x7100000000000000};
+  Handles<Stream> wrapped{"wrapped stream", 0x7180000000000000};  // second handles of streams
   Handles<Event> events{"event", 0x7200000000000000};
   Handles<Capture> captures{"capture", 0x7300000000000000};
 };

@@ -75,7 +75,9 @@ class Scheduler {
   // Wait until all work is done, and throw the first failure that nobody was told of.
   void synchronize(const SharedStream &stream);
   void synchronize(Device &device);
-  void wait_for_device(Device &device);  // leaves failures where they are
+  void wait_for_device(Device &device);              // leaves failures where they are
+  void wait_for_stream(const SharedStream &stream);  // likewise
+  bool is_alive(const SharedStream &stream);         // it was not destroyed
   // False when the time was over first. Throws the cause when the marked work failed.
   bool wait(const SharedMark &mark, uint64_t timeout_ns);
   // These look and start nothing, except that in lazy mode a program that looks again and again has waited.

@@ -28,9 +28,27 @@ da_error *create(da_device *handle, int32_t priority, da_stream **out_stream) {
   });
 }
 
+// The native streams of this vendor are what `create` gives: a wrapped one is a second handle of it, and its
+// end leaves the stream alone.
+da_error *wrap(da_device *handle, void *native, da_stream **out_stream) {
+  return guarded("wrap", [&] {
+    const SharedStream found = runtime().streams.get(native);
+    require_device(device_of(handle), found->device, "stream");
+    *out_stream = reinterpret_cast<da_stream *>(runtime().wrapped.add(found));
+  });
+}
+
+void unwrap(da_device *handle, da_stream *stream) {
+  const SharedStream found = runtime().wrapped.get(stream);
+  require_device(*reinterpret_cast<Device *>(handle), found->device, "stream");
+  runtime().scheduler.wait_for_stream(found);
+  runtime().wrapped.remove(stream);
+}
+
 da_error *destroy(da_device *handle, da_stream *stream) {
   return guarded("destroy", [&] {
     if (stream == nullptr) return;
+    if (runtime().wrapped.holds(stream)) return unwrap(handle, stream);
     const SharedStream ended = runtime().streams.get(stream);
     require_device(*reinterpret_cast<Device *>(handle), ended->device, "stream");
     runtime().scheduler.destroy(ended);
@@ -166,8 +184,12 @@ da_error *event_elapsed(da_device *handle, da_event *start, da_event *end, doubl
 
 SharedStream stream_of(const Device &device, da_stream *handle) {
   if (handle == nullptr) return nullptr;
-  SharedStream stream = runtime().streams.get(handle);
+  Handles<Stream> &table = runtime().wrapped.holds(handle) ? runtime().wrapped : runtime().streams;
+  SharedStream stream = table.get(handle);
   require_device(device, stream->device, "stream");
+  if (&table == &runtime().wrapped && !runtime().scheduler.is_alive(stream)) {
+    throw Failure(DA_STATUS_INVALID_ARGUMENT, "the native stream behind the handle was destroyed");
+  }
   return stream;
 }
 
@@ -181,7 +203,7 @@ const da_stream_interface stream_interface = {sizeof(da_stream_interface),
                                               query,
                                               wait_event,
                                               add_callback,
-                                              nullptr,  // wrap: there is no native stream to wrap
+                                              wrap,
                                               event_create,
                                               event_destroy,
                                               event_record,

@@ -145,6 +145,16 @@ void Scheduler::wait_for_device(Device &device) {
   wait_all(device, lock);
 }
 
+void Scheduler::wait_for_stream(const SharedStream &stream) {
+  Lock lock(lock_);
+  if (!stream->ending) wait_finished(*stream, stream->pushed, lock);
+}
+
+bool Scheduler::is_alive(const SharedStream &stream) {
+  Lock lock(lock_);
+  return !stream->ending;
+}
+
 bool Scheduler::wait(const SharedMark &mark, uint64_t timeout_ns) {
   Lock lock(lock_);
   if (mark->capture != nullptr) {

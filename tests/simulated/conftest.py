@@ -95,7 +95,7 @@ def host() -> Host:
         for name, value in settings.items():
             environment["DEVICE_API_ALLOCATOR" if name == "ALLOCATOR" else f"SIM_{name}"] = str(value)
         environment["PYTHONPATH"] = str(ROOT)
-        head = "import numpy as np\nimport device_api as da\n"
+        head = "import sys\nimport numpy as np\nimport device_api as da\n"
         head += f"da.register_plugin({str(ROOT / 'plugins' / 'simulated' / 'sim.json')!r})\n"
         return subprocess.run(
             [sys.executable, "-c", head + body], capture_output=True, text=True, timeout=300, env=environment

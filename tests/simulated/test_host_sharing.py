@@ -42,7 +42,8 @@ with da.host_view(da.managed_empty((0, 3), device=device)) as array:
 """, MODE=mode)  # fmt: skip
 
 
-def test_managed_memory_serves_again_only_behind_the_work_that_uses_it(host: Host) -> None:
+@MODES
+def test_managed_memory_serves_again_only_behind_the_work_that_uses_it(host: Host, mode: str) -> None:
     good(host, """
 for i in range(20):
     x = da.managed_empty((5000,), device="sim")
@@ -58,7 +59,7 @@ del y, z
 da.synchronize("sim")
 da.empty_cache("sim")
 assert not [each for each in da.memory_snapshot("sim") if each["kind"] == "managed"]
-""", MODE="eager", MAX_DELAY_US=3000)  # fmt: skip
+""", MODE=mode, MAX_DELAY_US=3000)  # fmt: skip
 
 
 @MODES
@@ -105,3 +106,76 @@ raises(da.AttributeValueError, lambda: da.wrap_memory(0, (3,), "float32", "sim")
 raises(da.AttributeValueError, lambda: da.wrap_memory(4098, (3,), "float64", "cpu"))
 raises(da.DeviceOutOfMemory, lambda: da.managed_empty((1 << 30,), device="sim"))
 """, MEMORY=1 << 22)  # fmt: skip
+
+
+@MODES
+def test_pinned_and_managed_memory_are_counted_and_managed_memory_is_under_the_limit(
+    host: Host, mode: str
+) -> None:
+    good(host, """
+def stats():
+    return da.memory_stats("sim")
+pinned = da.pinned_empty((1 << 18,), "uint8", "sim")
+managed = da.managed_empty((3 << 19,), "uint8", "sim")
+now = stats()
+assert now["pinned_allocated"] == 1 << 18 and now["managed_allocated"] == 3 << 19, now
+assert now["pinned_reserved"] >= 1 << 18 and now["managed_reserved"] >= 3 << 19, now
+assert now["allocated"] == now["reserved"] == 0, now
+del pinned, managed
+assert stats()["managed_allocated"] == 0 and stats()["managed_peak_allocated"] == 3 << 19
+da.reset_peak_memory_stats("sim")
+assert stats()["managed_peak_allocated"] == stats()["pinned_peak_allocated"] == 0
+assert stats()["managed_peak_reserved"] == now["managed_reserved"]
+da.empty_cache("sim")
+assert stats()["managed_reserved"] == stats()["pinned_reserved"] == 0
+da.set_memory_limit(8 << 20, "sim")
+managed = da.managed_empty((6 << 20,), "uint8", "sim")
+da.pinned_empty((16 << 20,), "uint8", "sim")   # memory of the host
+for more in (lambda: da.ones((1 << 20,), device="sim"), lambda: da.managed_empty((1 << 20,), device="sim")):
+    try:
+        more()
+    except da.DeviceOutOfMemory as error:
+        assert "limit of 8388608 bytes" in str(error), error
+        continue
+    raise AssertionError
+managed *= 2
+del managed
+assert da.ones((1 << 20,), device="sim").numpy().sum() == 1 << 20   # in the place of what was cached
+assert stats()["retries"] > 0
+""", MODE=mode)  # fmt: skip
+
+
+def test_pinned_memory_that_ran_out_is_asked_for_again_when_caches_are_empty(host: Host) -> None:
+    good(host, """
+from device_api import layers
+layers.use("sim", "fault(spec=memory.allocate:1:out_of_memory,memory.allocate:2:out_of_memory)")
+assert da.pinned_empty((100,), device="sim").shape == (100,)
+assert da.memory_stats("sim")["retries"] == 1
+""")  # fmt: skip
+
+
+@MODES
+@pytest.mark.parametrize(
+    "held",
+    [
+        "y = np.asarray(da.ones((1000,)))",
+        "y = da.managed_empty((1000,), device='sim')\nwith da.host_view(y) as array: array[:] = 1",
+        "x = da.managed_empty((1000,), device='sim') + 1",
+        "y = da.pinned_empty((1000,), device='sim')",
+        "array = np.ones(1000, np.float32)\n"
+        "x = da.wrap_memory(array.ctypes.data, (1000,), 'float32', 'sim')\nx *= 2",
+        "array = np.ones(1000, np.float32)\nx = da.wrap_memory(array.ctypes.data, (1000,), 'float32', 'cpu')",
+    ],
+    ids=["numpy", "host view", "managed", "pinned", "wrapped", "wrapped by the CPU"],
+)
+def test_memory_that_others_hold_at_the_end_is_no_leak(host: Host, mode: str, held: str) -> None:
+    ran = host(f"""
+from device_api import layers
+layers.use("sim", "validate")
+layers.use("cpu", "validate")
+{held}
+""", MODE=mode)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    # A plugin that was not needed says nothing.
+    assert "0 findings" in ran.stderr, ran.stderr
+    assert "VAL-" not in ran.stderr, ran.stderr

@@ -24,6 +24,31 @@ def test_random_interleavings_give_what_a_serial_program_gives(host: Host, mode:
     good(host, f"SEED = {seed}\n{text}", MODE=mode, SEED=seed, MEMORY=9 << 20)
 
 
+PROGRAM = Path(__file__).with_name("interleavings.py")
+
+
+@MODES
+def test_interleavings_of_threads_and_streams_give_what_a_serial_program_gives(host: Host, mode: str) -> None:
+    for seed, settings in enumerate(({}, {"ALLOCATOR": "direct"}, {"MEMORY": 3 << 20})):
+        ran = host(
+            f"import runpy; sys.exit(runpy.run_path({str(PROGRAM)!r})['main'](60, {seed}))",
+            MODE=mode,
+            **settings,
+        )
+        assert (ran.returncode, ran.stdout) == (0, "serial\n"), ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("lost", ["wait_event", "event_record"])
+def test_an_interleaving_that_goes_wrong_is_shrunk_to_the_step_that_matters(host: Host, lost: str) -> None:
+    ran = host(
+        "from device_api import layers\n"
+        f"layers.use('sim', 'fault(spec=stream.{lost}:*:drop)')\n"
+        f"import runpy; sys.exit(runpy.run_path({str(PROGRAM)!r})['main'](60, 1))"
+    )
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert ran.stdout == "thread 0 stream 0: make(0, 0)\n", ran.stdout + ran.stderr
+
+
 def test_each_thread_has_its_own_current_stream(host: Host) -> None:
     good(host, """
 import threading
@@ -151,7 +176,8 @@ assert da.memory_reserved("sim") == 0
 """, MODE=mode, MAX_DELAY_US=2000)  # fmt: skip
 
 
-def test_out_of_memory_on_one_stream_takes_what_another_has_cached(host: Host) -> None:
+@MODES
+def test_out_of_memory_on_one_stream_takes_what_another_has_cached(host: Host, mode: str) -> None:
     good(host, """
 first, second = da.Stream("sim"), da.Stream("sim")
 with first:
@@ -161,7 +187,119 @@ with second:
     more = [da.ones((1 << 18,), device="sim") for _ in range(8)]
     assert sum(float(da.sum(each)) for each in more) == 8 << 18
 assert da.memory_stats("sim")["retries"] >= 1
-""", MEMORY=21 << 20)  # fmt: skip
+""", MODE=mode, MEMORY=21 << 20)  # fmt: skip
+
+
+@MODES
+def test_record_stream_alone_keeps_memory_from_being_used_again(host: Host, mode: str) -> None:
+    good(host, """
+import ctypes
+# Work that the package does not know of: it reads the memory when the stream gets there.
+def look(address, seen):
+    return lambda status: seen.append(sum((ctypes.c_float * 5000).from_address(address)))
+side, seen = da.Stream("sim"), []
+for i in range(5):
+    x = da.managed_empty((5000,), device="sim")
+    with da.host_view(x) as array:
+        array[:] = i
+        address = array.ctypes.data
+    with side:
+        slow = da.ones((200_000,), device="sim") + 1
+    side.add_callback(look(address, seen))
+    x.record_stream(side)
+    del x, array
+    z = da.managed_empty((5000,), device="sim")
+    with da.host_view(z) as array:
+        array[:] = -1
+    del z, array
+side.synchronize()
+assert seen == [5000 * i for i in range(5)], seen
+""", MODE=mode, MAX_DELAY_US=3000)  # fmt: skip
+
+
+@MODES
+def test_a_wrapped_stream_is_in_one_order_with_the_stream_it_wraps(host: Host, mode: str) -> None:
+    good(host, """
+native = da.Stream("sim")    # as if other software had made it
+stream = da.Stream.wrap(native.handle, "sim")
+assert stream != native and stream == da.Stream.wrap(native.handle, "sim")
+calls = []
+with stream:
+    x = da.ones((20_000,), device="sim")
+    for _ in range(5):
+        x = x * 2
+stream.add_callback(calls.append)
+with native:
+    y = x + 1
+native.synchronize()         # so that the work before, on the wrapped one, is done as well
+assert stream.query() and calls == [0]
+z = y - 1                    # on the default stream
+assert (z.numpy() == 32).all()
+stream.unwrap()
+stream.unwrap()
+for use in (stream.__enter__, stream.synchronize, stream.record_event, lambda: native.wait_stream(stream)):
+    try:
+        use()
+    except da.AttributeValueError as error:
+        assert "unwrap" in str(error)
+        continue
+    raise AssertionError
+del x                        # of the stream that is no more
+da.synchronize("sim")
+assert (z.numpy() == 32).all()
+with native:
+    assert (y - 1).numpy().sum() == 32 * 20_000
+with da.Stream.wrap(native.handle, "sim") as again:
+    assert again != stream
+    assert da.ones((3,), device="sim").numpy().sum() == 3
+    try:
+        again.unwrap()
+    except da.AttributeValueError as error:
+        assert "some thread works on it" in str(error)
+    else:
+        raise AssertionError
+again.unwrap()
+del y, z, again, stream
+da.empty_cache("sim")
+assert da.memory_reserved("sim") == 0
+""", MODE=mode)  # fmt: skip
+
+
+@MODES
+def test_what_fails_on_a_wrapped_stream_is_raised_when_it_is_given_up(host: Host, mode: str) -> None:
+    good(host, """
+native = da.Stream("sim")
+table, bad = da.ones((5,), device="sim"), da.asarray(np.array([99]), device="sim")
+stream = da.Stream.wrap(native.handle, "sim")
+with stream:
+    x = da.take(table, bad, axis=0)
+for action in (stream.unwrap, x.numpy, lambda: (x + 1).numpy()):
+    try:
+        action()
+    except da.IndexOutOfRange:
+        continue
+    raise AssertionError
+stream.unwrap()
+assert float(da.sum(table)) == 5
+""", MODE=mode)  # fmt: skip
+
+
+def test_a_stream_that_cannot_be_wrapped_is_a_typed_error(host: Host) -> None:
+    good(host, """
+def raises(kind, action):
+    try:
+        action()
+    except kind as error:
+        assert "sim" in str(error) or "cpu" in str(error), error
+        return
+    raise AssertionError
+raises(da.AttributeValueError, lambda: da.Stream.wrap(0, "sim"))
+raises(da.PluginFailed, lambda: da.Stream.wrap(4096, "sim"))
+raises(da.PluginFailed, lambda: da.Stream.wrap(da.Stream("sim:1").handle, "sim:0"))
+raises(da.UnsupportedOp, lambda: da.Stream.wrap(4096, "cpu"))
+raises(da.AttributeValueError, da.Stream("sim").unwrap)
+assert da.Stream("cpu").handle == 0
+""")  # fmt: skip
 
 
 def test_no_wait_holds_the_interpreter(host: Host) -> None:

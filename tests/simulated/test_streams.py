@@ -499,3 +499,32 @@ sim.wait_stream(stream)
 """
     ran = child(body)
     assert (ran.returncode, ran.stdout) == (0, "4\n"), ran.stderr
+
+
+def test_a_wrapped_stream_is_a_second_handle_of_its_stream_and_ends_alone(any_mode: Accelerator) -> None:
+    sim = any_mode
+    native, x = sim.stream(), ones(sim)
+    wrapped = sim.out("da_stream **", sim.streams.wrap, sim.devices[0], native)
+    assert wrapped != native
+    sim.launch("add", [vector(x), vector(x)], [vector(x)], stream=wrapped)
+    sim.launch("multiply", [vector(x), vector(x)], [vector(x)], stream=native)
+    sim.call(sim.streams.destroy, sim.devices[0], wrapped)  # waits for the work
+    assert sim.is_done(native)
+    assert (values(sim, x) == 4).all()
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "wrapped stream handle was never given out"):
+        sim.wait_stream(wrapped)
+    sim.launch("add", [vector(x), vector(x)], [vector(x)], stream=native)
+    sim.wait_stream(native)
+    assert (values(sim, x) == 8).all()
+    again = sim.out("da_stream **", sim.streams.wrap, sim.devices[0], native)
+    sim.call(sim.streams.destroy, sim.devices[0], native)
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "the native stream behind the handle was destroyed"):
+        sim.wait_stream(again)
+    sim.call(sim.streams.destroy, sim.devices[0], again)
+
+
+def test_only_a_stream_of_the_device_is_wrapped(sim: Accelerator) -> None:
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "never given out"):
+        sim.out("da_stream **", sim.streams.wrap, sim.devices[0], ffi.cast("void *", 4096))
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "not of"):
+        sim.out("da_stream **", sim.streams.wrap, sim.devices[0], sim.stream(device=1))

@@ -39,6 +39,31 @@ bool worth_cutting(const Chunk *chunk, uint64_t remainder, uint64_t granularity)
 
 }  // namespace
 
+Failure *Budget::take(uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  if (limit_ != 0 && (bytes > limit_ || held_ > limit_ - bytes)) {
+    return fail(DA_STATUS_OUT_OF_MEMORY, "memory.allocate",
+                "the memory limit of " + std::to_string(limit_) + " bytes would be passed");
+  }
+  held_ += bytes;
+  return nullptr;
+}
+
+void Budget::give_back(uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  held_ -= bytes;
+}
+
+uint64_t Budget::limit() {
+  std::lock_guard<std::mutex> guard(mutex_);
+  return limit_;
+}
+
+void Budget::set_limit(uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  limit_ = bytes;
+}
+
 bool Allocator::ByFit::operator()(const Block *a, const Block *b) const {
   return std::make_tuple(a->stream, a->bytes, a->chunk, a->offset) <
          std::make_tuple(b->stream, b->bytes, b->chunk, b->offset);
@@ -69,22 +94,28 @@ Block *Allocator::take_cached(uint64_t bytes, Stream *stream, bool any) {
     if (!any && bytes > kSmallRequest && (*it)->chunk->bytes > kLargeChunk && (*it)->bytes / 4 > bytes) break;
     Block *block = *it;
     free_.erase(it);
-    return cut(block, bytes);
+    return give_out(block, bytes);
   }
   return nullptr;
 }
 
-Block *Allocator::cut(Block *block, uint64_t bytes) {
+Block *Allocator::give_out(Block *block, uint64_t bytes) {
+  cut(block, bytes);
+  statistics_.used += block->bytes;
+  statistics_.peak_used = std::max(statistics_.peak_used, statistics_.used);
+  return block;
+}
+
+void Allocator::cut(Block *block, uint64_t bytes) {
   block->free = false;
   const uint64_t remainder = block->bytes - bytes;
-  if (direct_ || !worth_cutting(block->chunk, remainder, granularity_)) return block;
+  if (direct_ || !worth_cutting(block->chunk, remainder, granularity_)) return;
   Block *rest = new Block{block->chunk, block->offset + bytes, remainder, block->stream,
                           block,        block->next,           true,      block->freed};
   if (block->next != nullptr) block->next->previous = rest;
   block->next = rest;
   block->bytes = bytes;
   free_.insert(rest);
-  return block;
 }
 
 Failure *Allocator::take_chunk(uint64_t bytes, Chunk **out_chunk) {
@@ -118,6 +149,7 @@ Failure *Allocator::free_chunk(Chunk *chunk) {
         translate(device_->errors(), device_->tables().memory->free(device_->handle(), kind_, chunk->handle),
                   "memory.free");
   }
+  if (budget_ != nullptr) budget_->give_back(chunk->bytes);
   std::lock_guard<std::mutex> guard(mutex_);
   statistics_.reserved -= chunk->bytes;
   ++statistics_.plugin_frees;
@@ -130,28 +162,22 @@ Failure *Allocator::grow(uint64_t bytes, Stream *stream, Block **out_block) {
   // A chunk with room to spare first; when that does not fit, exactly what is needed.
   for (uint64_t size : {direct_ ? bytes : chunk_size(bytes), bytes}) {
     delete failure;
-    {
-      std::lock_guard<std::mutex> guard(mutex_);
-      if (limit_ != 0 && (size > limit_ || statistics_.reserved > limit_ - size)) {
-        failure = fail(DA_STATUS_OUT_OF_MEMORY, "memory.allocate",
-                       "the memory limit of " + std::to_string(limit_) + " bytes would be passed");
-        continue;
-      }
-      statistics_.reserved += size;  // before the call, so that threads cannot pass the limit together
-    }
+    failure = budget_ != nullptr ? budget_->take(size) : nullptr;
+    if (failure != nullptr) continue;
     Chunk *chunk = nullptr;
     failure = take_chunk(size, &chunk);
-    std::lock_guard<std::mutex> guard(mutex_);
     if (failure != nullptr) {
-      statistics_.reserved -= size;
+      if (budget_ != nullptr) budget_->give_back(size);
       if (failure->code != DA_STATUS_OUT_OF_MEMORY) return failure;
       continue;
     }
+    std::lock_guard<std::mutex> guard(mutex_);
     ++statistics_.plugin_allocations;
+    statistics_.reserved += size;
     statistics_.peak_reserved = std::max(statistics_.peak_reserved, statistics_.reserved);
     Block *block = new Block{chunk, 0, size, stream, nullptr, nullptr, false};
     firsts_.insert(block);
-    *out_block = cut(block, bytes);
+    *out_block = give_out(block, bytes);
     return nullptr;
   }
   return failure;
@@ -175,6 +201,7 @@ void Allocator::free_now(Block *block) {
     {
       std::lock_guard<std::mutex> guard(mutex_);
       firsts_.erase(block);
+      statistics_.used -= block->bytes;
     }
     delete block;
     if (device_->usable()) device_->keep(free_chunk(chunk));
@@ -182,6 +209,7 @@ void Allocator::free_now(Block *block) {
   }
   std::lock_guard<std::mutex> guard(mutex_);
   if (block->chunk == nullptr) return;  // its chunk went with the device
+  statistics_.used -= block->bytes;
   block->exposed = false;
   block->freed = ++frees_;
   join(block);
@@ -275,6 +303,15 @@ void Allocator::release_all() {
   for (Chunk *chunk : chunks) device_->keep(free_chunk(chunk));
 }
 
+std::vector<const void *> Allocator::held() {
+  std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<const void *> handles;
+  for (const Block *block : firsts_) {
+    if (!block->chunk->plain) handles.push_back(block->chunk->handle);
+  }
+  return handles;
+}
+
 void Allocator::hand_over(uint64_t idle, Stream *stream, uint64_t bytes) {
   std::lock_guard<std::mutex> guard(mutex_);
   std::vector<Block *> moved;
@@ -317,22 +354,13 @@ AllocatorStatistics Allocator::statistics() {
 
 void Allocator::reset_peak() {
   std::lock_guard<std::mutex> guard(mutex_);
+  statistics_.peak_used = statistics_.used;
   statistics_.peak_reserved = statistics_.reserved;
 }
 
 void Allocator::count_retry() {
   std::lock_guard<std::mutex> guard(mutex_);
   ++statistics_.retries;
-}
-
-uint64_t Allocator::limit() {
-  std::lock_guard<std::mutex> guard(mutex_);
-  return limit_;
-}
-
-void Allocator::set_limit(uint64_t bytes) {
-  std::lock_guard<std::mutex> guard(mutex_);
-  limit_ = bytes;
 }
 
 }  // namespace device_api

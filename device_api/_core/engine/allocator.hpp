@@ -53,6 +53,8 @@ struct BlockView {
 };
 
 struct AllocatorStatistics {
+  uint64_t used;  // bytes in blocks that were given out
+  uint64_t peak_used;
   uint64_t reserved;  // bytes held from the plugin
   uint64_t peak_reserved;
   uint64_t plugin_allocations;
@@ -60,9 +62,26 @@ struct AllocatorStatistics {
   uint64_t retries;  // times memory ran out and cached blocks were released
 };
 
+// The bytes that allocators may hold from the plugin together. [thread-safe]
+class Budget {
+ public:
+  // Counts `bytes` more, before they are asked of the plugin, so that threads cannot pass the limit together;
+  // a failure, and nothing counted, when they would pass it.
+  Failure *take(uint64_t bytes);
+  void give_back(uint64_t bytes);
+  uint64_t limit();
+  void set_limit(uint64_t bytes);  // 0: none
+
+ private:
+  std::mutex mutex_;
+  uint64_t limit_ = 0;
+  uint64_t held_ = 0;
+};
+
 class Allocator {
  public:
-  Allocator(Device *device, int32_t kind) : device_(device), kind_(kind) {}
+  // `budget`: nullptr where the memory is none of the device's.
+  Allocator(Device *device, int32_t kind, Budget *budget) : device_(device), kind_(kind), budget_(budget) {}
 
   // The fork generation this allocator belongs to.
   uint32_t birth() const { return birth_; }
@@ -86,6 +105,8 @@ class Allocator {
   // At the end of the device: gives all memory to the plugin, used or not, but for what somebody may look at
   // by its address. Used blocks may still be freed later; that does nothing then.
   void release_all();
+  // Handles of the chunks that are still held from the plugin.
+  std::vector<const void *> held();
   // Lets `stream` have all blocks that were free at `idle`; a graph, which keeps what it gets, one of
   // `bytes`.
   void hand_over(uint64_t idle, Stream *stream, uint64_t bytes);
@@ -95,8 +116,6 @@ class Allocator {
   AllocatorStatistics statistics();
   void reset_peak();
   void count_retry();
-  uint64_t limit();
-  void set_limit(uint64_t bytes);
 
  private:
   struct ByFit {
@@ -110,11 +129,13 @@ class Allocator {
   void join(Block *block);
   Failure *free_chunk(Chunk *chunk);
   Failure *take_chunk(uint64_t bytes, Chunk **out_chunk);
-  Block *cut(Block *block, uint64_t bytes);
+  void cut(Block *block, uint64_t bytes);
+  Block *give_out(Block *block, uint64_t bytes);
   Failure *grow(uint64_t bytes, Stream *stream, Block **out_block);
 
   Device *device_;
   const int32_t kind_;  // enum da_memory_kind
+  Budget *const budget_;
   bool direct_ = false;
   const uint32_t birth_ = fork_generation.load();
   uint64_t granularity_ = 64;
@@ -123,7 +144,6 @@ class Allocator {
   std::set<Block *> firsts_;  // of all chunks
   uint64_t frees_ = 0;
   AllocatorStatistics statistics_{};
-  uint64_t limit_ = 0;
 };
 
 }  // namespace device_api

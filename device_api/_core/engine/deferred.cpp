@@ -1,5 +1,6 @@
 #include "deferred.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "device.hpp"
@@ -53,6 +54,10 @@ void Deferred::add(std::vector<Stream *> streams, std::function<void()> action) 
 bool Deferred::mark(Entry *entry) {
   while (entry->events.size() < entry->streams.size()) {
     Stream *stream = entry->streams[entry->events.size()];
+    if (stream->ended) {
+      entry->streams.erase(entry->streams.begin() + static_cast<std::ptrdiff_t>(entry->events.size()));
+      continue;
+    }
     if (stream->capturing) return false;  // the mark would be recorded instead of set
     Device *device = stream->device;
     da_event *event = nullptr;

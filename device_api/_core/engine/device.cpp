@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "external.hpp"
 #include "host.hpp"
 #include "program.hpp"
 
@@ -30,9 +31,9 @@ std::vector<Stream *> &chosen_streams() {
 
 Device::Device(da_device *handle, const Tables &tables, const da_error_interface *errors, da_dl_device place,
                uint64_t alignment, uint64_t flags, bool direct)
-    : allocator(this, DA_MEMORY_DEVICE),
-      pinned(this, DA_MEMORY_PINNED),
-      managed(this, DA_MEMORY_MANAGED),
+    : allocator(this, DA_MEMORY_DEVICE, &budget),
+      pinned(this, DA_MEMORY_PINNED, nullptr),
+      managed(this, DA_MEMORY_MANAGED, &budget),
       pool(&allocator, &default_stream_),
       handle_(handle),
       tables_(tables),
@@ -112,6 +113,35 @@ Failure *Device::acquire_stream(int32_t priority, Stream **out_stream) {
   return nullptr;
 }
 
+Failure *Device::wrap_stream(void *native, Stream **out_stream) {
+  for (const auto &stream : streams_) {
+    if (stream->native != native || stream->ended) continue;
+    *out_stream = stream.get();
+    return nullptr;
+  }
+  if (tables_.stream->wrap == nullptr) {
+    return fail(DA_STATUS_UNIMPLEMENTED, "stream.wrap", "the plugin wraps no streams");
+  }
+  da_stream *made = nullptr;
+  Failure *failure = translate(errors_, tables_.stream->wrap(handle_, native, &made), "stream.wrap");
+  if (failure != nullptr) return failure;
+  if (made == nullptr)
+    return fail(kMalformed, "stream.wrap", "the plugin reported success and gave no stream");
+  const uint32_t number = static_cast<uint32_t>(streams_.size());
+  streams_.push_back(std::make_unique<Stream>(this, made, 0, number, native));
+  *out_stream = streams_.back().get();
+  return nullptr;
+}
+
+Failure *Device::end_wrapped(Stream *stream) {
+  stream->ended = true;
+  Failure *failure = allocator.release_stream(stream);
+  Failure *other = translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy");
+  if (failure == nullptr) return other;
+  delete other;
+  return failure;
+}
+
 Failure *Device::synchronize() {
   Failure *failure = nullptr;
   // All work of the host is on streams, whose waits say what failed on which of them.
@@ -127,6 +157,7 @@ Failure *Device::synchronize() {
 void Device::destroy_streams() {
   events.destroy();
   for (const auto &stream : streams_) {
+    if (stream->ended) continue;
     keep(translate(errors_, tables_.stream->destroy(handle_, stream->handle), "stream.destroy"));
   }
 }
@@ -148,10 +179,28 @@ Failure *Device::take_kept() {
   return failure;
 }
 
-void Device::release_held() {
+std::vector<void *> Device::take_wrapped() {
+  std::vector<void *> handles;
+  for (External *held : externals) {
+    handles.push_back(held->handle);
+    held->wrapped = false;
+  }
+  externals.clear();
+  return handles;
+}
+
+std::vector<const void *> Device::release_held(const std::vector<void *> &wrapped) {
   for (Program *program = programs_; program != nullptr; program = program->next) program->release_states();
+  for (void *handle : wrapped)
+    keep(translate(errors_, tables_.memory->unwrap(handle_, handle), "memory.unwrap"));
   allocator.release_all();
   managed.release_all();
+  std::vector<const void *> left;
+  for (Allocator *each : {&allocator, &pinned, &managed}) {
+    const std::vector<const void *> held = each->held();
+    left.insert(left.end(), held.begin(), held.end());
+  }
+  return left;
 }
 
 void Device::memory_info(uint64_t *out_free, uint64_t *out_total) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct RandomState {
 };
 
 class Device;
+struct External;
 
 // What this thread draws from instead of a device's own state; the last one for a device counts. Host lock.
 struct LentRandom {
@@ -82,6 +84,11 @@ class Device {
   void set_stream(Stream *stream);
   // A stream that nobody else holds: an idle one, or a new one. May call the plugin. Host lock.
   Failure *acquire_stream(int32_t priority, Stream **out_stream);
+  // A stream over a native one of the vendor's; the same one until it has ended. May call the plugin. Host
+  // lock.
+  Failure *wrap_stream(void *native, Stream **out_stream);
+  // Ends such a stream, whose work is done: no call about it reaches the plugin any more. Host lock.
+  Failure *end_wrapped(Stream *stream);
   // Host lock.
   size_t stream_count() const { return streams_.size(); }
   Stream *stream_at(size_t position) const { return streams_[position].get(); }
@@ -95,8 +102,11 @@ class Device {
   bool forked() const { return birth_ != fork_generation.load(std::memory_order_relaxed); }
   void retire() { usable_ = false; }
   // After `retire`, with no work left: gives states of kernels and memory back that somebody still holds, who
-  // cannot use them any more. Without the host lock.
-  void release_held();
+  // cannot use them any more. Gives the handles of what stays, because others may look at it by its address.
+  // `wrapped`: of `take_wrapped`. Without the host lock.
+  std::vector<const void *> release_held(const std::vector<void *> &wrapped);
+  // The handles that the plugin has made for memory of others, none of which are live afterwards. Host lock.
+  std::vector<void *> take_wrapped();
 
   // Waits for what the waits for single streams leave, and gives what failed. Without the host lock.
   Failure *synchronize();
@@ -118,10 +128,12 @@ class Device {
 
   Deferred deferred{this};
   EventPool events{this};
+  Budget budget;  // of device and managed memory; pinned memory is the host's
   Allocator allocator;
   Allocator pinned;
   Allocator managed;
   StoragePool pool;
+  std::set<External *> externals;  // with handles of the plugin; host lock
   RandomState random{0, 0};
   RandomState &random_source() {
     for (auto lent = lent_random.rbegin(); lent != lent_random.rend(); ++lent) {

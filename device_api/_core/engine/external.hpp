@@ -24,8 +24,10 @@ inline void end_external(const External &held) {
 }
 
 inline void release_external(void *owner, std::vector<Stream *> *uses) {
-  const External held = *static_cast<External *>(owner);
-  delete static_cast<External *>(owner);
+  External *memory = static_cast<External *>(owner);
+  const External held = *memory;
+  held.device->externals.erase(memory);
+  delete memory;
   // In a forked child the memory is a copy whose owner lives elsewhere.
   if (held.device->forked()) return;
   if (uses == nullptr || uses->empty() || !held.device->usable()) return end_external(held);
@@ -49,7 +51,9 @@ inline Failure *wrap_memory(Device *device, void *address, uint64_t bytes, Exter
 
 // One reference. Host lock.
 inline Storage *adopt_wrapped(const External &memory, uint64_t bytes) {
-  return memory.device->pool.adopt_external(memory.handle, 0, bytes, release_external, new External(memory));
+  External *held = new External(memory);
+  if (held->wrapped) held->device->externals.insert(held);
+  return memory.device->pool.adopt_external(memory.handle, 0, bytes, release_external, held);
 }
 
 }  // namespace device_api

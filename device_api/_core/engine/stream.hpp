@@ -24,11 +24,12 @@ class Device;
 
 class Stream {
  public:
-  Stream(Device *of, da_stream *given, int32_t wanted, uint32_t position)
-      : device(of), handle(given), priority(wanted), number(position) {}
+  Stream(Device *of, da_stream *given, int32_t wanted, uint32_t position, void *wrapped = nullptr)
+      : device(of), handle(given), native(wrapped), priority(wanted), number(position) {}
 
   Device *const device;
   da_stream *const handle;
+  void *const native;  // the vendor's stream that it wraps; nullptr: none
   const int32_t priority;
   const uint32_t number;          // 0: the device's default stream
   std::atomic<bool> idle{false};  // nobody holds it: it may be given out again
@@ -38,6 +39,9 @@ class Stream {
   std::atomic<bool> reserved{false};
   // Its work is recorded, and does not run.
   std::atomic<bool> capturing{false};
+  // The plugin's stream is gone, and all its work was done before.
+  std::atomic<bool> ended{false};
+  uint32_t entered = 0;  // how often it is the current stream of some thread
 
   // Around every call that queues work: the number of that work, and its end, however the call ended.
   uint64_t begin() {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -250,7 +251,8 @@ class Validate final : public Layer {
   enum class Life { new_, starting, running, ended };
 
   std::mutex mutex_;
-  bool errors_ = false;  // findings become errors
+  bool errors_ = false;       // findings become errors
+  std::set<uintptr_t> kept_;  // memory that the host leaves on purpose, for those who know its address
   std::vector<Finding> findings_;
   std::vector<std::string> unsaid_;  // lines for the log
 

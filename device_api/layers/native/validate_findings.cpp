@@ -1,5 +1,6 @@
 // Findings of the validation layer: collecting, saying and giving them.
 #include <cstdio>
+#include <cstdlib>
 
 #include "json.hpp"
 #include "validate.hpp"
@@ -20,11 +21,21 @@ std::string address_text(const void *handle) {
 }
 
 std::string Validate::configure(const Options &options) {
+  std::lock_guard<std::mutex> guard(mutex_);
   for (const auto &[key, value] : options) {
-    if (key != "errors") return "validate takes the option errors, not " + key;
-    if (value != "0" && value != "1") return "errors is 0 or 1";
-    std::lock_guard<std::mutex> guard(mutex_);
-    errors_ = value == "1";
+    if (key == "kept") {
+      for (const char *at = value.c_str(); *at != '\0';) {
+        char *end = nullptr;
+        kept_.insert(static_cast<uintptr_t>(std::strtoull(at, &end, 10)));
+        if (end == at) return "kept is handles as decimal numbers, with blanks between them";
+        at = end;
+      }
+    } else if (key == "errors") {
+      if (value != "0" && value != "1") return "errors is 0 or 1";
+      errors_ = value == "1";
+    } else {
+      return "validate takes the options errors and kept, not " + key;
+    }
   }
   return "";
 }

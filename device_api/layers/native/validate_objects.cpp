@@ -92,6 +92,7 @@ void Validate::check_left_memory(Call &call, const void *device) {
   for (auto &[handle, allocation] : memory_) {
     if (!allocation.alive || (device != nullptr && allocation.device != device)) continue;
     allocation.alive = false;
+    if (kept_.count(reinterpret_cast<uintptr_t>(handle)) != 0) continue;
     bytes += allocation.bytes;
     ++left;
   }
