@@ -12,10 +12,11 @@ import numpy as np
 
 import device_api.dtypes as dtypes
 from conformance import compare
-from conformance.case import Measure, NotSupported
+from conformance.case import Failure, Measure, NotSupported
 from conformance.judging import run_trial
-from conformance.target import Claim, Target
+from conformance.target import Claim, Target, status_name
 from conformance.trial import Declined, Operand, Trial, TrialFailure
+from conformance.trial_launch import launch_expecting
 from device_api.abi import constants
 from device_api.opset.spec import OpSpec
 
@@ -165,6 +166,25 @@ def check_threads(check: Check, trials: Sequence[Trial]) -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         for done in [pool.submit(work, trial) for trial in trials]:
             done.result()
+
+
+def check_refuses_index(check: Check, valid: Trial, place: int, bad: int) -> None:
+    """The trial with `bad` at a place of its second operand, counted through all of it, is OUT_OF_RANGE; and
+    the valid one works after it."""
+    index = valid.inputs[1]
+    assert index is not None
+    values = index.values.copy()
+    values.reshape(-1)[place] = bad
+    broken = replace(valid, inputs=(valid.inputs[0], Operand(values), *valid.inputs[2:]))
+    code = launch_expecting(check.target, broken, valid.expectation())
+    if code != constants.DA_STATUS_OUT_OF_RANGE:
+        got = "success" if code is None else status_name(code)
+        raise Failure(
+            f"index {bad} gave {got} instead of OUT_OF_RANGE, by {broken.describe()}",
+            {"index": bad, "code": code},
+        )
+    check.measure.launches += 1
+    check.run(valid)
 
 
 def check_repeats(check: Check, trial: Trial) -> None:

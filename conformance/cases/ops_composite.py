@@ -23,6 +23,7 @@ from conformance.cases.ops_common import (
     Check,
     Group,
     Kernel,
+    check_refuses_index,
     check_repeats,
     group,
 )
@@ -32,6 +33,8 @@ from conformance.trial import Operand, Trial
 
 # Beyond this many samples, layouts are tried on some of them.
 MANY = 12
+# Ops whose second operand holds positions along the axis of the first.
+_BY_POSITION = ("take", "take_along_axis")
 
 
 def _trial(kernel: Kernel, sample: Sample, layout: str = "contiguous", **options: Any) -> Trial:
@@ -112,6 +115,20 @@ def _spoilt(sample: Sample, number: int, value: float, rng: np.random.Generator)
     return Sample(inputs, sample.attributes, sample.dtype)
 
 
+def out_of_range(check: Check, rng: np.random.Generator) -> None:
+    """A position outside the axis is OUT_OF_RANGE, wherever it stands, and the device stays usable."""
+    draw = Draw(rng, check.kernel.dtype)
+    small, large = samples(check.kernel.spec.name, draw), large_samples(check.kernel.spec.name, draw)
+    for sample in (*small, *large[:1]):
+        trial = _trial(check.kernel, sample)
+        if not check.run(trial):
+            continue
+        assert trial.inputs[0] is not None
+        size = trial.inputs[0].values.shape[sample.attributes["axis"]]
+        for bad, place in itertools.product((size, -size - 1, 2**31, -(2**63), 2**63 - 1), (0, -1)):
+            check_refuses_index(check, trial, place, bad)
+
+
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Operands of every layout, together and each alone, with poison in the gaps."""
     kernel = check.kernel
@@ -160,6 +177,8 @@ def repeats(check: Check, rng: np.random.Generator) -> None:
 def _own(kernel: Kernel) -> Iterator[Group]:
     yield group("samples", every_sample)
     yield group("special", special, quick=False)
+    if kernel.spec.name in _BY_POSITION:
+        yield group("out_of_range", out_of_range)
     if has_large_samples(kernel.spec.name):
         yield group("large", large, quick=False)
 

@@ -194,6 +194,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (5,), "stride": (3,), "padding": (2, 1), "ceil_mode": True},
         # As long as the image, of which it misses the end.
         {"window": (7,), "padding": (1, 0)},
+        {"window": (3,), "stride": (1,), "padding": (1,), "dilation": (2,)},
     ),
     2: (
         {"window": (2, 2)},
@@ -206,6 +207,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (5, 7), "padding": (0, 1, 0, 0)},
         {"window": (5, 4), "stride": (1, 3)},
         {"window": (5, 6), "padding": (0, 2, 0, 0)},
+        {"window": (3, 2), "stride": (1, 1), "padding": (1, 1), "dilation": (2, 3)},
         # One number for all axes.
         {"window": (3,), "stride": (2,), "padding": (1,)},
         {"window": (2,), "stride": (1,), "dilation": (3,)},
@@ -214,6 +216,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (2, 1, 2)},
         {"window": (2, 2, 2), "stride": (1, 1, 1), "padding": (1, 0, 1)},
         {"window": (3, 2, 3), "stride": (1, 3, 2), "padding": (1, 0, 1, 0, 1, 1), "ceil_mode": True},
+        {"window": (2, 2, 2), "stride": (1, 1, 1), "padding": (1, 1, 0), "dilation": (2, 3, 3)},
         {"window": (3, 4, 5)},
         {"window": (3, 4, 5), "padding": (1, 1, 1, 0, 0, 0)},
     ),
