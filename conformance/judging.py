@@ -97,7 +97,12 @@ def compared(
         if want.narrow is not None:
             values = np.where(_is_narrow(output, want, want.narrow, rule), output, values)
         free = _undefined(spec, inputs, want)
-        values = np.where(free if want.unsettled is None else free | want.unsettled, output, values)
+        if want.unsettled is not None:
+            free = free | want.unsettled
+        if want.scale is not None:
+            # An infinite measure, as that of a matrix without an inverse: nothing can be demanded.
+            free = free | (np.isfinite(values) & ~np.isfinite(want.scale))
+        values = np.where(free, output, values)
     return compare.compare(output, values, rule, want.scale)
 
 

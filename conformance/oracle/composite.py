@@ -78,6 +78,7 @@ def statistic(call: Call) -> list[Expected]:
     wide = _last(widen(x), _axes(call))
     count = wide.shape[-1]
     magnitude = np.abs(wide).sum(axis=-1) / count
+    total = magnitude * count
     extra = 0.0 if is_half(x.dtype) else float(np.log2(max(count, 1)))
     if call.op == "mean":
         values = wide.sum(axis=-1) / count
@@ -85,16 +86,19 @@ def statistic(call: Call) -> list[Expected]:
     elif call.op == "logsumexp":
         top = wide.max(axis=-1, keepdims=True)
         values = np.log(np.exp(wide - top).sum(axis=-1)) + top[..., 0]
-        scale = np.maximum(np.abs(top[..., 0]), 1)
+        scale, total = np.maximum(np.abs(top[..., 0]), 1), values
     else:
         centred = wide - wide.sum(axis=-1, keepdims=True) / count
-        values = (centred * centred).sum(axis=-1) / (count - call.attributes["correction"])
+        squares = (centred * centred).sum(axis=-1)
+        values, total = squares / (count - call.attributes["correction"]), np.maximum(total, squares)
         # An error of one unit in the mean moves the deviations by as much.
         scale = np.maximum(values, magnitude * np.sqrt(values)) + np.finfo(np.float32).tiny
         if call.op == "std":
             values = np.sqrt(values)
             scale = np.maximum(values, magnitude)
-    return [Expected(_shaped(values, call), x.dtype, _shaped(scale, call), extra_ulp=extra)]
+    narrow = reduction.reached(values, total, x.dtype)
+    narrow = None if narrow is None else _shaped(narrow, call)
+    return [Expected(_shaped(values, call), x.dtype, _shaped(scale, call), extra_ulp=extra, narrow=narrow)]
 
 
 @oracle("softmax", "log_softmax")

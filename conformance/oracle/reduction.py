@@ -28,14 +28,18 @@ def scale_of(result: Array, magnitude: Array, dtype: np.dtype[Any]) -> Array:
     return np.maximum(np.abs(result), magnitude * HALF_SHARE) if is_half(dtype) else magnitude
 
 
+def reached(values: Array, total: Array, dtype: np.dtype[Any]) -> Array | None:
+    """What a kernel may give whose terms have absolute values that add up to `total`: no number, where that
+    is beyond the range in which the dtype is added up and the result itself is not that total."""
+    if dtype.name not in FORMATS:
+        return None
+    held = within(np.dtype(np.float32) if is_half(dtype) else dtype)(total)
+    return np.where(np.isfinite(held) | (np.abs(values) == total) | ~np.isfinite(values), values, np.nan)
+
+
 def summed(values: Array, magnitude: Array, dtype: np.dtype[Any], extra: float) -> Expected:
-    """A sum of terms whose absolute values add up to `magnitude`. Where that is beyond the range in which the
-    terms are added up, and they have both signs, their order decides whether a part of the sum is too."""
-    scale, narrow = scale_of(values, magnitude, dtype), None
-    if dtype.name in FORMATS:
-        held = within(np.dtype(np.float32) if is_half(dtype) else dtype)(magnitude)
-        one_sign = np.abs(values) == magnitude
-        narrow = np.where(np.isfinite(held) | one_sign | ~np.isfinite(values), values, np.nan)
+    """A sum of terms whose absolute values add up to `magnitude`."""
+    scale, narrow = scale_of(values, magnitude, dtype), reached(values, magnitude, dtype)
     return Expected(values, dtype, scale, extra_ulp=extra, narrow=narrow)
 
 

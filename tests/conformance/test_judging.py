@@ -102,6 +102,22 @@ def test_a_sum_whose_terms_overflow_may_be_infinite_on_the_way() -> None:
     assert not judge("reduce_sum", np.array(np.inf), x / 4).good
 
 
+@pytest.mark.parametrize("op", ["mean", "std"])
+def test_a_statistic_may_overflow_where_its_sums_do(op: str) -> None:
+    attributes = {"axis": None, "keepdims": False, **({"correction": 0.0} if op == "std" else {})}
+    for size, sums_overflow in ((1.5e308, True), (1e150, False)):
+        x = np.array([size, size / 2, size])
+        exact = np.array((x / 4).mean() * 4 if op == "mean" else (x / size).std() * size)
+        assert judge(op, exact, x, **attributes).good
+        assert judge(op, np.array(np.inf), x, **attributes).good is sums_overflow
+        assert not judge(op, exact / 2, x, **attributes).good
+
+
+def test_nothing_is_demanded_of_a_matrix_without_an_inverse() -> None:
+    x = np.array([[np.inf, 0.0], [0.0, 2.0]])
+    assert judge("solve", np.array([np.nan, 0.5]), x, np.array([1.0, 1.0])).good
+
+
 def test_what_infinities_leave_open_in_one_element_is_judged_in_its_neighbour() -> None:
     """The second element has no limit and may be anything; NaN among the operands of the first must show."""
     x1, x2, weight = np.array([np.nan, np.inf, 1]), np.array([1.0, -np.inf, 3]), np.array([0.5, 0.5, 0.5])
