@@ -50,15 +50,24 @@ template <class New, class Old, class A, class B>
 struct Fits<New, Old, A, B, std::enable_if_t<std::is_invocable_v<New, A, B>>>
     : std::is_same<std::invoke_result_t<New, A, B>, std::invoke_result_t<Old, A, B>> {};
 
-// a New b where that has a meaning and the type of a Old b; else a Old b, and a note that it is no mutant.
-template <class New, class Old, class A, class B>
-__attribute__((noinline)) std::invoke_result_t<Old, A, B> instead(int id, New, Old, A a, B b) {
+// Kept out of the caller, whose code stays small; by address, because functions for different processors pass
+// vectors differently.
+template <class New, class Old, class A, class B, class R>
+__attribute__((noinline)) void compute(int id, const A *a, const B *b, R *made) {
   if constexpr (Fits<New, Old, A, B>::value) {
-    return New{}(a, b);
+    *made = New{}(*a, *b);
   } else {
     da_mutant_invalid[id] = 1;
-    return Old{}(a, b);
+    *made = Old{}(*a, *b);
   }
+}
+
+// a New b where that has a meaning and the type of a Old b; else a Old b, and a note that it is no mutant.
+template <class New, class Old, class A, class B>
+inline __attribute__((always_inline)) std::invoke_result_t<Old, A, B> instead(int id, New, Old, A a, B b) {
+  std::invoke_result_t<Old, A, B> made;
+  compute<New, Old>(id, &a, &b, &made);
+  return made;
 }
 
 }  // namespace da_mutants
