@@ -43,7 +43,10 @@ def _mutants(quick: bool, jobs: int, progress: Progress) -> Part:
     # Needs a parser of C++ and a compiler, which runs of the named faults do without.
     from conformance.kill import mutants
 
-    return mutants.run(quick, jobs, progress)
+    try:
+        return mutants.run(quick, jobs, progress)
+    except mutants.ListFault as error:
+        raise TableError(str(error)) from error
 
 
 def _write_pages(folder: Path, report: Mapping[str, Any]) -> None:

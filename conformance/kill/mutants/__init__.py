@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.kill.mutants.campaign import run
+from conformance.kill.mutants.explained import ListFault
 from conformance.kill.mutants.report import MutantReport
 
-__all__ = ["MutantReport", "run"]
+__all__ = ["ListFault", "MutantReport", "run"]

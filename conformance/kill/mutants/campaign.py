@@ -21,9 +21,10 @@ from conformance.kill.mutants.schemata import Mutant, Place, places, sample, swi
 from conformance.kill.report import Progress
 
 _ROOT = Path(__file__).parents[3]
-# All of them would take hours on two cores: a sample by seed, which says of how many.
+# All of them would take hours on two cores: a sample by seed, which says of how many. A quick run, of fewer
+# mutants which meet fewer cases, says less: its bar is lower by what that costs.
 FULL = Plan(size=600, patience=8.0, hosted_patience=4.0)
-QUICK = Plan(size=120, patience=2.0, hosted_patience=1.0, thin=True, more_patience=3.0)
+QUICK = Plan(size=120, patience=2.0, hosted_patience=1.0, thin=True, more_patience=3.0, target=0.85)
 
 
 @dataclass(frozen=True, slots=True)
