@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 pytest.importorskip("tree_sitter_cpp", reason="the parser of C++ is in the extra device_api[kill]")
 
+from conformance.kill.__main__ import main
+from conformance.kill.faults import FaultReport
 from conformance.kill.mutants import campaign, explained
 from conformance.kill.mutants.build import build
 from conformance.kill.mutants.execute import Listed, Reach
@@ -22,6 +25,7 @@ from conformance.kill.mutants.parse import attribute_macros, parse
 from conformance.kill.mutants.report import Explained, Judged, MutantReport
 from conformance.kill.mutants.schemata import Mutant, places, sample, switched
 from conformance.kill.mutants.scope import LEFT_OUT, NoSources, is_mutated
+from conformance.verdict import EXIT_FAILED
 
 ROOT = Path(__file__).parents[3]
 HEADERS = ROOT / "device_api" / "include"
@@ -373,6 +377,20 @@ def test_the_page_shows_survivors_with_their_statement_and_reasons_with_their_nu
     text = markdown(made.to_json())
     assert r"| `x.cpp f [logic] a \|\| b -> a && b` | `if (a \|\| b)` | 4 of 9 |" in text
     assert "| `x.cpp g` | speed | any size covers all | 5 | 1 |" in text
+
+
+def test_one_command_prints_one_document_of_both_parts_and_writes_their_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faults = FaultReport(tmp_path)
+    monkeypatch.setattr("conformance.kill.faults.run", lambda *given, **named: faults)
+    monkeypatch.setattr("conformance.kill.mutants.run", lambda *given: report({"killed": 9, "survived": 1}))
+    assert main(["--json", "--pages", str(tmp_path / "pages")]) == EXIT_FAILED
+    document = json.loads(capsys.readouterr().out)
+    assert (document["good"], document["mutants"]["killed_share"]) == (False, 0.9)
+    assert {"faults", "mutants"} <= set(document)
+    written = {path.name for path in (tmp_path / "pages").iterdir()}
+    assert written == {"kill-table.md", "mutants.md"}
 
 
 # --- a whole run ------------------------------------------------------------------------------------------
