@@ -23,7 +23,7 @@ namespace reference_cpu {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kLooks = 2000;  // before sleep: some 50 microseconds
+constexpr int kLooks = 1000;  // before sleep: some 50 microseconds
 thread_local bool inside_piece = false;
 
 struct Job {
