@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "families.hpp"
 #include "halves.hpp"
+#include "loss.hpp"
 
 namespace reference_cpu {
 namespace {
@@ -41,7 +42,8 @@ struct Row {
   uint64_t first_types, second_types;  // 0: from the loop tables
   uint64_t flags;
   Builder build;
-  uint8_t optional = 0;  // how many of the inputs, the last ones, may be absent
+  uint8_t optional = 0;                             // how many of the inputs, the last ones, may be absent
+  bool (*takes)(const Request &request) = nullptr;  // of these tensors; all, where it is NULL
 };
 
 constexpr Row unary(const char *op) { return {op, 1, 1, 0, 0, kInPlace, build_elementwise}; }
@@ -163,6 +165,8 @@ constexpr Row rows[] = {
     dense("convolution_input_gradient", 2, build_convolution_input_gradient),
     dense("convolution_weight_gradient", 2, build_convolution_weight_gradient),
     {"take_along_axis", 2, 1, kOrdered, 0, DA_KERNEL_DETERMINISTIC, build_take_along_axis},
+    {"mse_loss", 2, 1, types(DA_FLOAT32, DA_FLOAT64), 0, DA_KERNEL_DETERMINISTIC, build_mse_loss, 0,
+     takes_mse_loss},
     {"sgd_step", 3, 1, kFloat, 0, kStepFlags, build_sgd_step},
     {"momentum_step", 4, 2, kFloat, 0, kStepFlags, build_momentum_step},
     {"adam_step", 6, 3, kFloat, 0, kStepFlags, build_adam_step},
@@ -255,6 +259,17 @@ da_error *launch(void *state, const da_kernel_context *, const da_tensor *const 
   });
 }
 
+template <size_t row>
+da_error *supports(da_device *, const da_kernel *, const da_tensor *const *inputs, uint32_t input_count,
+                   const da_tensor *const *outputs, uint32_t output_count, const void *attributes,
+                   int32_t *out_supported) {
+  return guarded(rows[row].op, [&] {
+    const Request request{rows[row].op, inputs, input_count, outputs, output_count, attributes};
+    check(rows[row], request);
+    *out_supported = rows[row].takes(request) ? 1 : 0;
+  });
+}
+
 void release(void *state) { delete static_cast<Plan *>(state); }
 
 template <size_t row>
@@ -269,6 +284,7 @@ da_kernel make_kernel() {
   kernel.launch = launch<row>;
   kernel.prepare = prepare<row>;
   kernel.release = release;
+  if (rows[row].takes != nullptr) kernel.supports = supports<row>;
   return kernel;
 }
 

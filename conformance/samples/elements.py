@@ -106,6 +106,12 @@ def conjugate(d: Draw, op: str) -> Iterator[Sample]:
 REDUCTIONS = ("mean", "sum", "none")
 
 
+@makes("mse_loss", large=True)
+def long_distances(d: Draw, op: str) -> Iterator[Sample]:
+    for reduction in ("mean", "sum"):
+        yield Sample((d.normal(70_001), d.normal(70_001)), {"reduction": reduction})
+
+
 @makes("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")
 def distances(d: Draw, op: str) -> Iterator[Sample]:
     variants: tuple[dict[str, object], ...] = ({},)

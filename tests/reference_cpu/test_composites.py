@@ -189,3 +189,22 @@ made = [y, ops.convolution_weight_gradient(x, y, shape=w.shape, padding=1), da.s
 print(hashlib.sha256(b"".join(each.numpy().tobytes() for each in made)).hexdigest())
 """
     assert len({child(code, DEVICE_API_CPU_THREADS=count) for count in ("1", "2", "5")}) == 1
+
+
+@pytest.mark.parametrize("count", [1, 1023, 70_001])
+def test_a_mean_of_squared_distances_of_any_length(count: int) -> None:
+    x, target = RNG.standard_normal((2, count))
+    for dtype, digits in ((np.float32, 1e-6), (np.float64, 1e-14)):
+        a, b = (da.asarray(each.astype(dtype), device="cpu") for each in (x, target))
+        terms = (a.numpy().astype(np.longdouble) - b.numpy()) ** 2
+        np.testing.assert_allclose(float(da.mse_loss(a, b)), float(terms.mean()), rtol=digits)
+        np.testing.assert_allclose(float(da.mse_loss(a, b, reduction="sum")), float(terms.sum()), rtol=digits)
+        np.testing.assert_allclose(da.mse_loss(a, b, reduction="none").numpy(), terms, rtol=digits)
+
+
+def test_mean_squared_distances_of_broadcast_and_of_no_elements() -> None:
+    x = RNG.standard_normal((3, 4)).astype(np.float32)
+    a = da.asarray(x, device="cpu")
+    np.testing.assert_allclose(float(da.mse_loss(a, a[:1])), ((x - x[:1]) ** 2).mean(), rtol=1e-6)
+    assert np.isnan(float(da.mse_loss(a[:0], a[:0])))
+    assert float(da.mse_loss(a[:0], a[:0], reduction="sum")) == 0
