@@ -10,7 +10,7 @@ from conformance.case import Case, Entry, registered
 from conformance.target import Target
 
 _MODULES = ("abi_entry", "abi_interfaces", "abi_life", "runtime_device", "runtime_memory", "runtime_stream",
-            "runtime_random", "runtime_claims", "ops_large", "training_steps")  # fmt: skip
+            "runtime_random", "runtime_claims", "runtime_sharing", "ops_large", "training_steps")  # fmt: skip
 
 _generated: WeakKeyDictionary[Target, dict[str, Case]] = WeakKeyDictionary()
 

@@ -360,7 +360,7 @@ def peer(target: Target, rng: np.random.Generator) -> None:
     if target.count < 2:
         raise NotSupported("the plugin has one device")
     ffi = target.ffi
-    for first, second in _device_pairs(target):
+    for first, second in device_pairs(target):
         data = _bytes(rng, 1001)
         handles = []
         for device in (first, second):
@@ -391,7 +391,8 @@ def peer(target: Target, rng: np.random.Generator) -> None:
             target.expect(target.memory.free(device, constants.DA_MEMORY_DEVICE, handle), "memory.free")
 
 
-def _device_pairs(target: Target) -> Iterator[tuple[object, object]]:
+def device_pairs(target: Target) -> Iterator[tuple[object, object]]:
+    """The first two devices of a plugin that has as many, in both orders."""
     outs = [target.ffi.new("da_device **") for _ in range(2)]
     for index, out in enumerate(outs):
         target.expect(target.devices.open(index, out), "device.open")

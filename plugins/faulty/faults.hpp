@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device_api/capture.h"
 #include "device_api/device_api.h"
 #include "device_api/random.h"
 #include "device_api/stream.h"
@@ -26,6 +27,7 @@ struct Tables {
   da_kernel_interface kernel;
   da_stream_interface stream;
   da_random_interface random;
+  da_capture_interface capture;
 };
 extern Tables good;            // as the base has them; never changed
 extern Tables given;           // as the host gets them

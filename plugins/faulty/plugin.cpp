@@ -64,6 +64,7 @@ const void *get_interface(const char *id, uint32_t min_version) {
   if (std::strcmp(id, DA_KERNEL_INTERFACE) == 0) return &given.kernel;
   if (std::strcmp(id, DA_STREAM_INTERFACE) == 0) return &given.stream;
   if (std::strcmp(id, DA_RANDOM_INTERFACE) == 0) return &given.random;
+  if (std::strcmp(id, DA_CAPTURE_INTERFACE) == 0) return &given.capture;
   return offered;
 }
 
@@ -77,6 +78,7 @@ void build(const da_plugin_request *request) {
   take(DA_KERNEL_INTERFACE, &good.kernel);
   take(DA_STREAM_INTERFACE, &good.stream);
   take(DA_RANDOM_INTERFACE, &good.random);
+  take(DA_CAPTURE_INTERFACE, &good.capture);
   given = good;
   given.plugin.name = given.plugin.device_type = "faulty";
   given.plugin.errors = &given.errors;
