@@ -229,7 +229,6 @@ class MatmulPlan final : public Plan {
     // An output that is not row-major is made aside and put in its place.
     aside_ = n_ > 1 && form_[2].column != 1;
     if (m_ > 1 && form_[2].row < n_) aside_ = true;
-    if (m_ == 1) form_[2].row = n_;
   }
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {

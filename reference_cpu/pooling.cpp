@@ -216,13 +216,13 @@ class GradientPlan : public Plan {
     }
   }
 
-  // Calls body(place) for the elements of a window in order.
+  // Calls body(place) for the elements of a window without dilation in order.
   template <class Body>
   void each_place(const Window &z, const Window &y, const Window &x, const Body &body) const {
     for (int64_t i = 0; i < z.count; ++i) {
       for (int64_t j = 0; j < y.count; ++j) {
-        const int64_t row = (z.first + i * z.step) * windows_.axis[1].source + y.first + j * y.step;
-        for (int64_t k = 0; k < x.count; ++k) body(row * windows_.axis[2].source + x.first + k * x.step);
+        const int64_t row = (z.first + i) * windows_.axis[1].source + y.first + j;
+        for (int64_t k = 0; k < x.count; ++k) body(row * windows_.axis[2].source + x.first + k);
       }
     }
   }

@@ -30,8 +30,7 @@ int64_t number(const char *name, const PerAxis &numbers, int rank, int axis) {
 bool Windows::take_all() const {
   for (const WindowAxis &each : axis) {
     const Window &window = each.windows.front();
-    if (each.windows.size() != 1 || window.count != each.source || window.step != 1 ||
-        window.divisor != each.source) {
+    if (each.windows.size() != 1 || window.count != each.source || window.divisor != each.source) {
       return false;
     }
   }
@@ -55,12 +54,13 @@ Windows sliding_windows(const WindowRequest &request) {
     for (int64_t place = 0; place < request.result.shape[2 + i]; ++place) {
       const int64_t start = place * stride - before;
       // Places start + t * step with t in [skipped, end) are inside.
-      const int64_t skipped = start >= 0 ? 0 : std::min(length, (-start + step - 1) / step);
-      const int64_t end = start >= size ? 0 : std::min(length, (size - start + step - 1) / step);
+      const int64_t skipped = std::clamp<int64_t>((step - 1 - start) / step, 0, length);
+      // Padding is at most half of a window: none begins behind the image.
+      const int64_t end = std::min(length, (size - start + step - 1) / step);
       const int64_t last = request.count_padding ? size + after : size;
       const int64_t first = request.count_padding ? -before : 0;
       const int64_t divisor = std::min(start + length, last) - std::max(start, first);
-      axis.windows.push_back({start + skipped * step, std::max<int64_t>(0, end - skipped), step, divisor});
+      axis.windows.push_back({start + skipped * step, end - skipped, step, divisor});
     }
   }
   return made;

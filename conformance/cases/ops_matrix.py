@@ -26,6 +26,8 @@ from conformance.inputs import random_values
 from conformance.trial import Operand, Trial
 
 SIZES = (1, 2, 3, 7, 8, 9, 16, 17, 33)
+# One row or column more than whole blocks, and one fewer.
+EDGES = ((127, 33, 127), (129, 17, 513), (20, 19, 1023))
 
 
 def _trial(
@@ -76,7 +78,7 @@ def sizes(check: Check, rng: np.random.Generator) -> None:
 
 def large(check: Check, rng: np.random.Generator) -> None:
     """Sizes at which kernels block and use several threads."""
-    for mkn in ((130, 70, 131), (1, 2000, 3), (257, 64, 1), (64, 513, 65)):
+    for mkn in ((130, 70, 131), (1, 2000, 3), (257, 64, 1), (64, 513, 65), *EDGES):
         check.run(_trial(check, rng, (), mkn, DENSE))
 
 

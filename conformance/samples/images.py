@@ -91,7 +91,7 @@ _LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
     ((1, 8, 19, 18, 27), (3, 8, 2, 3, 2), {"stride": (1,), "padding": (1,), "dilation": (1,)}),
     ((1, 3, 31_000), (2, 3, 3), {"padding": (1, 0)}),
     ((1, 2, 1, 40_000), (2, 2, 1, 3), {"stride": (1, 2), "padding": (0, 1)}),
-    ((1, 5, 6, 7), (75, 5, 3, 3), {"stride": (2,), "padding": (1,)}),
+    ((1, 5, 6, 7), (73, 5, 3, 3), {"stride": (2,), "padding": (1,)}),
     ((2, 15, 9, 11), (33, 5, 3, 3), {"groups": 3, "padding": (1, 1)}),
     ((9, 16, 20, 21), (16, 1, 3, 3), {"groups": 16, "padding": (1, 1)}),
     ((41, 6, 33, 24), (11, 6, 1, 1), {}),
@@ -194,6 +194,7 @@ _POOLS: dict[int, tuple[Attributes, ...]] = {
         {"window": (5,), "stride": (3,), "padding": (2, 1), "ceil_mode": True},
         # As long as the image, of which it misses the end.
         {"window": (7,), "padding": (1, 0)},
+        {"window": (7,), "stride": (1,), "padding": (0, 2)},
         {"window": (3,), "stride": (1,), "padding": (1,), "dilation": (2,)},
     ),
     2: (
@@ -374,6 +375,8 @@ def group_norm(d: Draw, op: str) -> Iterator[Sample]:
             yield Sample((d.normal(*shape), d.positive(4), d.normal(4)), attributes)
             yield Sample((d.normal(*shape), None, None), attributes)
     attributes = {"groups": 2} if op == "group_norm" else {}
+    if op == "group_norm":
+        yield Sample((d.normal(3, 4), d.positive(4), d.normal(4)), attributes)
     yield Sample((d.normal(2, 4, 3), d.positive(4), None), attributes)
     yield Sample((d.normal(2, 4, 3), None, d.normal(4)), attributes)
 
