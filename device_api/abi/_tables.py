@@ -6,7 +6,7 @@ Written by `python -m device_api.abi.generate` from the headers; do not edit.
 # fmt: off
 from typing import Final
 
-VERSION: Final = (0, 9)
+VERSION: Final = (0, 10)
 
 # of major 0: the oldest minor whose plugins are understood, the last that broke
 OLDEST_MINOR: Final = 0
@@ -15,6 +15,7 @@ OLDEST_MINOR: Final = 0
 INTERFACES: Final[dict[str, tuple[str, int, str]]] = {
     'capture': ('device_api.capture', 1, 'da_capture_interface'),
     'collective': ('device_api.collective', 1, 'da_collective_interface'),
+    'custom_op': ('device_api.custom_op', 1, 'da_custom_op_interface'),
     'device': ('device_api.device', 1, 'da_device_interface'),
     'kernel': ('device_api.kernel', 1, 'da_kernel_interface'),
     'graph': ('device_api.graph', 1, 'da_graph_interface'),
@@ -35,6 +36,10 @@ MINIMUM_SIZES: Final[dict[str, int]] = {
     'da_unique_id': 144,
     'da_communicator_options': 40,
     'da_collective_interface': 176,
+    'da_output_shape': 280,
+    'da_custom_op': 104,
+    'da_custom_op_list': 40,
+    'da_custom_op_interface': 32,
     'da_device_properties': 88,
     'da_device_interface': 64,
     'da_kernel_context': 72,
@@ -88,6 +93,8 @@ SLOTS: Final[dict[str, dict[str, bool]]] = {
                                    'barrier': False,
                                    'group_start': True,
                                    'group_end': True},
+    'da_custom_op': {'infer': False},
+    'da_custom_op_interface': {'list': True},
     'da_device_interface': {   'count': True,
                                'open': True,
                                'close': True,

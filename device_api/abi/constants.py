@@ -6,7 +6,7 @@ Written by `python -m device_api.abi.generate` from the headers; do not edit.
 # fmt: off
 
 DA_ABI_MAJOR = 0
-DA_ABI_MINOR = 9
+DA_ABI_MINOR = 10
 DA_MAX_RANK = 32
 DA_MAX_TYPE_VARIABLES = 4
 DA_CAPTURE_INTERFACE = "device_api.capture"
@@ -14,6 +14,8 @@ DA_CAPTURE_INTERFACE_VERSION = 1
 DA_COLLECTIVE_INTERFACE = "device_api.collective"
 DA_COLLECTIVE_INTERFACE_VERSION = 1
 DA_UNIQUE_ID_BYTES = 128
+DA_CUSTOM_OP_INTERFACE = "device_api.custom_op"
+DA_CUSTOM_OP_INTERFACE_VERSION = 1
 DA_DEVICE_INTERFACE = "device_api.device"
 DA_DEVICE_INTERFACE_VERSION = 1
 DA_KERNEL_INTERFACE = "device_api.kernel"

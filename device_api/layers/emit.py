@@ -30,6 +30,7 @@ _BEFORE = {
 _AFTER = {
     "kernel.list": "if (arguments.result == nullptr) arguments.result = replace_kernels(self, arguments);",
     "graph.passes": "if (arguments.result == nullptr) replace_passes(self, arguments);",
+    "custom_op.list": "if (arguments.result == nullptr) replace_custom_ops(self, arguments);",
 }
 
 
@@ -47,6 +48,7 @@ def slots_header(contract: Contract, slots: list[Slot]) -> str:
         "",
         "struct KernelEntry;",
         "struct PassEntry;",
+        "struct CustomOpEntry;",
         "",
         "enum class Slot : uint32_t {",
         *(f"  {slot.constant}," for slot in slots),
@@ -81,7 +83,7 @@ def _arguments(slot: Slot) -> list[str]:
     if slot.result != "void":
         lines.append(f"  {_declare(slot.result, 'result')}{{}};")
     lines += [f"  {parameter.declaration};" for parameter in slot.parameters]
-    entry = {"kernel": "KernelEntry", "pass": "PassEntry"}.get(slot.group)
+    entry = {"kernel": "KernelEntry", "pass": "PassEntry", "custom": "CustomOpEntry"}.get(slot.group)
     if entry and slot.title != "kernel.list":
         lines.append(f"  const {entry} *entry;")
     lines += [
@@ -129,7 +131,7 @@ def _visit(item: Parameter, names: set[str], done: set[str]) -> str:
         return f'visit.bytes("{name}", {name}, {_LENGTHS[name]});'
     if name == "attributes":
         return f'visit.attributes("{name}", {name}, entry);'
-    if item.type in ("const da_kernel *", "const da_pass *"):
+    if item.type in ("const da_kernel *", "const da_pass *", "const da_custom_op *"):
         return f'visit.entry("{name}", entry);'
     if any(item.type == f"const {struct} *" for struct in _STRUCTS):
         return f'visit.structure("{name}", {name});'

@@ -28,7 +28,7 @@ TIMED = frozenset({"stream.query", "stream.event_query", "stream.event_elapsed",
 # Made by the replay itself, or by the plugin.
 SKIPPED = ("error.", "host.", "context.", "plugin.get_interface")
 # What one process alone cannot repeat, and calls whose effect lies outside of the tables.
-NOT_REPLAYED = ("collective.", "graph.", "pass.", "stream.wrap")
+NOT_REPLAYED = ("collective.", "graph.", "pass.", "custom", "stream.wrap")
 
 _HANDLES = {
     "da_device *": "device",

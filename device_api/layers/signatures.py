@@ -18,6 +18,7 @@ TABLES = {
     "error": "da_error_interface",
     "kernel": "da_kernel",
     "pass": "da_pass",
+    "custom": "da_custom_op",
     "host": "da_host",
     "context": "da_kernel_context",
 }

@@ -24,6 +24,7 @@ def test_the_real_headers_are_understood():
     assert set(contract.interfaces) == {
         "capture",
         "collective",
+        "custom_op",
         "device",
         "graph",
         "kernel",

@@ -14,6 +14,7 @@ from device_api.abi.describe import describe
 from device_api.abi.generate import RefusedChange, declare, main, texts
 
 ROOT = Path(__file__).resolve().parents[2]
+MINOR = describe().version[1]
 
 OPTIONAL = {"mandatory": False, "thread": "thread-safe", "order": "none", "owner": "none", "zero": "ok"}
 
@@ -215,7 +216,7 @@ def test_an_appended_field_keeps_the_minimum_size_and_changes_the_generated_file
     old = "int32_t dl_device_type; /* DLPack code; 12 where none exists */\n  int32_t reserved;\n"
     edit(tree, "device.h", old, old + "  uint64_t added;\n")
     written = {path.name: text for path, text in texts(tree).items()}
-    facts = json.loads(written["layout_0_9.json"])["structs"]["da_device_properties"]
+    facts = json.loads(written[f"layout_0_{MINOR}.json"])["structs"]["da_device_properties"]
     assert (facts["size"], facts["minimum_size"]) == (96, 88)
     assert "#define DA_DEVICE_PROPERTIES_MIN_SIZE UINT64_C(88)" in written["layout.h"]
     assert "DA_LAYOUT_ASSERT(da_device_properties, 96);" in written["layout.h"]
@@ -237,22 +238,23 @@ def write(tree: Path, **options: bool) -> None:
 
 def test_a_broken_draft_has_a_new_minor_and_binds_what_comes_after(tree):
     edit(tree, "device.h", "  uint64_t flags; ", "  uint64_t inserted;\n  uint64_t flags; ")
-    edit(tree, "base.h", "#define DA_ABI_MINOR 9", "#define DA_ABI_MINOR 10")
+    edit(tree, "base.h", f"#define DA_ABI_MINOR {MINOR}", f"#define DA_ABI_MINOR {MINOR + 1}")
     with pytest.raises(RefusedChange, match=r"since 0\.9"):
         texts(tree)
     write(tree, break_draft=True)
-    assert "OLDEST_MINOR: Final = 10\n" in (tree / "device_api" / "abi" / "_tables.py").read_text()
+    assert f"OLDEST_MINOR: Final = {MINOR + 1}\n" in (tree / "device_api" / "abi" / "_tables.py").read_text()
     assert texts(tree)  # the old draft binds no more
     edit(tree, "device.h", "  uint64_t inserted;\n", "")
-    with pytest.raises(RefusedChange, match=r"since 0\.10"):
+    with pytest.raises(RefusedChange, match=rf"since 0\.{MINOR + 1}"):
         texts(tree)
 
 
 def test_a_new_minor_without_a_break_keeps_old_drafts(tree):
-    edit(tree, "base.h", "#define DA_ABI_MINOR 9", "#define DA_ABI_MINOR 10")
+    edit(tree, "base.h", f"#define DA_ABI_MINOR {MINOR}", f"#define DA_ABI_MINOR {MINOR + 1}")
     write(tree, break_draft=True)
     assert "OLDEST_MINOR: Final = 0\n" in (tree / "device_api" / "abi" / "_tables.py").read_text()
-    assert [one["version"] for one in snapshot.released(0, tree / "device_api" / "abi")] == [[0, 9], [0, 10]]
+    kept = [one["version"] for one in snapshot.released(0, tree / "device_api" / "abi")]
+    assert kept == [[0, minor] for minor in range(9, MINOR + 2)]
 
 
 def test_breaking_a_draft_that_was_only_appended_to_keeps_the_minimum_sizes(tree):

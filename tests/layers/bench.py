@@ -191,6 +191,20 @@ class Bench:
     def executable(self) -> Any:
         return self.make("graph.compile", "da_executable *", self.device, b"graph", 5)
 
+    def custom_op(self) -> Any:
+        """The one custom op of the list."""
+        out = self.struct("da_custom_op_list")
+        self.call("custom_op.list", out)
+        return self.ffi.cast("const da_custom_op *", out.first)
+
+    def infer(self) -> Any:
+        """The answer of its shape function for one tensor without data."""
+        op, tensor = self.custom_op(), self.tensor(self.ffi.NULL)
+        shape = self.struct("da_output_shape", dtype=FLOAT32)
+        tensors = self.new("const da_tensor *[]", [tensor])
+        self.check(op.infer(op, tensors, 1, self.ffi.NULL, 1, shape))
+        return shape
+
     def capture(self, stream: Any) -> Any:
         self.call("capture.begin", self.device, stream)
         return self.make("capture.end", "da_capture *", self.device, stream)

@@ -334,6 +334,7 @@ static const void *get_interface(const char *id, uint32_t min_version) {
   if (strcmp(id, DA_COLLECTIVE_INTERFACE) == 0) return &collective;
   if (strcmp(id, DA_GRAPH_INTERFACE) == 0) return &graph;
   if (strcmp(id, DA_PROFILER_INTERFACE) == 0) return &profiler;
+  if (strcmp(id, DA_CUSTOM_OP_INTERFACE) == 0) return &custom_op;
   return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* The interfaces of the naughty plugin that a plugin may leave out: random, capture, collectives, graphs,
- * profiler. Included in the middle of naughty.c, whose mistakes and helpers it uses. */
+ * profiler, custom ops. Included in the middle of naughty.c, whose mistakes and helpers it uses. */
 /* --- random, capture --- */
 
 static da_error *random_bits(da_device *on, da_stream *at, uint64_t seed, uint64_t offset, void *handle,
@@ -239,3 +239,37 @@ static da_error *profiler_collect(da_device *on, void (*sink)(void *, const da_a
 }
 static const da_profiler_interface profiler = {sizeof profiler, NULL, 1, 0, device_close, device_close,
                                                profiler_collect};
+
+/* --- custom ops --- */
+
+static da_error *custom_infer(const da_custom_op *op, const da_tensor *const *inputs, uint32_t input_count,
+                              const void *attributes, uint32_t output_count, da_output_shape *out_shapes) {
+  (void)op, (void)inputs, (void)input_count, (void)attributes, (void)output_count;
+  out_shapes[0].rank = is("bad_rank") ? DA_MAX_RANK + 1 : 1;
+  out_shapes[0].sizes[0] = is("bad_extent") ? -1 : 4;
+  if (is("bad_dtype")) out_shapes[0].dtype = DA_INT8;
+  return NULL;
+}
+
+static da_custom_op custom_op_entry = {sizeof(da_custom_op),
+                                       NULL,
+                                       "tests.same(x: T) -> out: T",
+                                       NULL,
+                                       {DA_DTYPE_BIT(DA_FLOAT32), 0, 0, 0},
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       0,
+                                       custom_infer};
+
+static da_error *custom_op_list(da_custom_op_list *out) {
+  static da_custom_op moved;
+  moved = custom_op_entry;
+  custom_op_entry.schema = is("bad_custom_op") ? NULL : "tests.same(x: T) -> out: T";
+  out->first = is("moving_custom_ops") ? &moved : &custom_op_entry;
+  out->count = 1;
+  out->stride = is("bad_custom_list") ? 8 : sizeof(da_custom_op);
+  return NULL;
+}
+
+static const da_custom_op_interface custom_op = {sizeof custom_op, NULL, 1, 0, custom_op_list};

@@ -1,4 +1,4 @@
-"""Cases of the rules for captures, collectives, graphs and the profiler."""
+"""Cases of the rules for captures, collectives, graphs, the profiler and custom ops."""
 
 from __future__ import annotations
 
@@ -136,6 +136,28 @@ def recorded(b: Bench, *calls: str) -> None:
         b.call(f"profiler.{call}", b.device, *arguments)
 
 
+def custom_list(b: Bench) -> None:
+    b.start()
+    b.call("custom_op.list", b.struct("da_custom_op_list"))
+
+
+def custom_lists(b: Bench) -> None:
+    b.mode("")
+    custom_list(b)
+    b.mode("moving_custom_ops")
+    b.call("custom_op.list", b.struct("da_custom_op_list"))
+
+
+def custom_listed_twice(b: Bench) -> None:
+    custom_list(b)
+    b.call("custom_op.list", b.struct("da_custom_op_list"))
+
+
+def inferred(b: Bench) -> None:
+    b.start()
+    b.infer()
+
+
 CASES = {
     "VAL-CAPTURE-01": both(foreign_capture),
     "VAL-CAPTURE-02": both(ended_capture),
@@ -153,6 +175,11 @@ CASES = {
     "VAL-COLLECTIVE-07": Case(
         lambda b: exchanged(b, "receive", 1, strides=(2,)), lambda b: exchanged(b, "receive", 1)
     ),
+    "VAL-CUSTOM-01": by_mode("bad_custom_list", custom_list),
+    "VAL-CUSTOM-02": by_mode("bad_custom_op", custom_list),
+    "VAL-CUSTOM-03": Case(custom_lists, custom_listed_twice),
+    "VAL-CUSTOM-04": by_mode("bad_extent", inferred),
+    "VAL-CUSTOM-05": by_mode("bad_dtype", inferred),
     "VAL-GRAPH-01": both(foreign_executable),
     "VAL-GRAPH-02": both(ended_executable),
     "VAL-GRAPH-03": both(leave_executable),

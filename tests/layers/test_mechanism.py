@@ -58,6 +58,7 @@ def call_everything(b: Bench) -> None:
     b.call("capture.destroy", capture)
     call_collectives(b, b.tensor(handle))
     call_graphs(b)
+    assert b.infer().rank == 1
     for slot in ("start", "stop"):
         b.call(f"profiler.{slot}", device)
     sink = ffi.callback("void(void *, const da_activity *)", lambda data, activity: None)

@@ -104,6 +104,10 @@ static da_error *list(da_device *device, da_kernel_list *out_list) {
   out_list->stride = sizeof(da_kernel);
   return NULL;
 }
+static da_error *custom_ops(da_custom_op_list *out_list) {
+  out_list->stride = sizeof(da_custom_op);
+  return NULL;
+}
 static da_error *random_bits(da_device *device, da_stream *stream, uint64_t seed, uint64_t offset,
                              void *handle, uint64_t byte_offset, uint64_t count) {
   (void)device;
@@ -126,6 +130,7 @@ static da_memory_interface memory = {sizeof memory, NULL, 1,    0,    allocate, 
                                      copy,          NULL, NULL, NULL, NULL};
 static da_kernel_interface kernel = {sizeof kernel, NULL, 1, 0, list};
 static da_random_interface random_table = {sizeof random_table, NULL, 1, 0, random_bits};
+static da_custom_op_interface custom_op = {sizeof custom_op, NULL, 1, 0, custom_ops};
 static da_stream_interface stream;
 static da_collective_interface collective;
 static da_graph_interface graph;
@@ -164,7 +169,7 @@ static struct {
     {"plugin", &plugin},     {"errors", &errors},       {"layout", &layout},         {"structs", structs},
     {"offsets", offsets},    {"device", &device},       {"memory", &memory},         {"kernel", &kernel},
     {"stream", &stream},     {"random", &random_table}, {"collective", &collective}, {"graph", &graph},
-    {"profiler", &profiler}, {"capture", &capture},
+    {"profiler", &profiler}, {"capture", &capture},     {"custom_op", &custom_op},
 };
 
 static void *table(const char *name, size_t length) {
@@ -205,7 +210,7 @@ static void prepare(void) {
     unsigned long offset, bytes;
     unsigned long long value;
     rest += 5;
-    if (sscanf(rest, "%31[a-z]:%lu:%lu:%llu", name, &offset, &bytes, &value) == 4) {
+    if (sscanf(rest, "%31[a-z_]:%lu:%lu:%llu", name, &offset, &bytes, &value) == 4) {
       char *start = table(name, strlen(name));
       uint64_t wide = value;
       if (start) memcpy(start + offset, &wide, bytes);

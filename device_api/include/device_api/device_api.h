@@ -7,6 +7,7 @@
 #include "device_api/base.h"
 #include "device_api/capture.h"
 #include "device_api/collective.h"
+#include "device_api/custom_op.h"
 #include "device_api/device.h"
 #include "device_api/graph.h"
 #include "device_api/host.h"

@@ -14,6 +14,7 @@
 #include "device_api/base.h"
 #include "device_api/capture.h"
 #include "device_api/collective.h"
+#include "device_api/custom_op.h"
 #include "device_api/device.h"
 #include "device_api/graph.h"
 #include "device_api/host.h"
@@ -30,6 +31,10 @@
 #define DA_UNIQUE_ID_MIN_SIZE UINT64_C(144)
 #define DA_COMMUNICATOR_OPTIONS_MIN_SIZE UINT64_C(40)
 #define DA_COLLECTIVE_INTERFACE_MIN_SIZE UINT64_C(176)
+#define DA_OUTPUT_SHAPE_MIN_SIZE UINT64_C(280)
+#define DA_CUSTOM_OP_MIN_SIZE UINT64_C(104)
+#define DA_CUSTOM_OP_LIST_MIN_SIZE UINT64_C(40)
+#define DA_CUSTOM_OP_INTERFACE_MIN_SIZE UINT64_C(32)
 #define DA_DEVICE_PROPERTIES_MIN_SIZE UINT64_C(88)
 #define DA_DEVICE_INTERFACE_MIN_SIZE UINT64_C(64)
 #define DA_KERNEL_CONTEXT_MIN_SIZE UINT64_C(72)
@@ -73,6 +78,10 @@ DA_LAYOUT_ASSERT(da_capture_interface, 64);
 DA_LAYOUT_ASSERT(da_unique_id, 144);
 DA_LAYOUT_ASSERT(da_communicator_options, 40);
 DA_LAYOUT_ASSERT(da_collective_interface, 176);
+DA_LAYOUT_ASSERT(da_output_shape, 280);
+DA_LAYOUT_ASSERT(da_custom_op, 104);
+DA_LAYOUT_ASSERT(da_custom_op_list, 40);
+DA_LAYOUT_ASSERT(da_custom_op_interface, 32);
 DA_LAYOUT_ASSERT(da_device_properties, 88);
 DA_LAYOUT_ASSERT(da_device_interface, 64);
 DA_LAYOUT_ASSERT(da_kernel_context, 72);
@@ -170,6 +179,35 @@ static const uint32_t da_layout_of_da_collective_interface[] DA_MAYBE_UNUSED = {
     (uint32_t)offsetof(da_collective_interface, barrier),
     (uint32_t)offsetof(da_collective_interface, group_start),
     (uint32_t)offsetof(da_collective_interface, group_end)};
+static const uint32_t da_layout_of_da_output_shape[] DA_MAYBE_UNUSED = {
+    (uint32_t)offsetof(da_output_shape, struct_size),
+    (uint32_t)offsetof(da_output_shape, extension),
+    (uint32_t)offsetof(da_output_shape, dtype),
+    (uint32_t)offsetof(da_output_shape, rank),
+    (uint32_t)offsetof(da_output_shape, sizes)};
+static const uint32_t da_layout_of_da_custom_op[] DA_MAYBE_UNUSED = {
+    (uint32_t)offsetof(da_custom_op, struct_size),
+    (uint32_t)offsetof(da_custom_op, extension),
+    (uint32_t)offsetof(da_custom_op, schema),
+    (uint32_t)offsetof(da_custom_op, doc),
+    (uint32_t)offsetof(da_custom_op, types),
+    (uint32_t)offsetof(da_custom_op, gradient),
+    (uint32_t)offsetof(da_custom_op, promotion),
+    (uint32_t)offsetof(da_custom_op, amp),
+    (uint32_t)offsetof(da_custom_op, ulp),
+    (uint32_t)offsetof(da_custom_op, infer)};
+static const uint32_t da_layout_of_da_custom_op_list[] DA_MAYBE_UNUSED = {
+    (uint32_t)offsetof(da_custom_op_list, struct_size),
+    (uint32_t)offsetof(da_custom_op_list, extension),
+    (uint32_t)offsetof(da_custom_op_list, first),
+    (uint32_t)offsetof(da_custom_op_list, count),
+    (uint32_t)offsetof(da_custom_op_list, stride)};
+static const uint32_t da_layout_of_da_custom_op_interface[] DA_MAYBE_UNUSED = {
+    (uint32_t)offsetof(da_custom_op_interface, struct_size),
+    (uint32_t)offsetof(da_custom_op_interface, extension),
+    (uint32_t)offsetof(da_custom_op_interface, version),
+    (uint32_t)offsetof(da_custom_op_interface, reserved),
+    (uint32_t)offsetof(da_custom_op_interface, list)};
 static const uint32_t da_layout_of_da_device_properties[] DA_MAYBE_UNUSED = {
     (uint32_t)offsetof(da_device_properties, struct_size),
     (uint32_t)offsetof(da_device_properties, extension),
@@ -401,6 +439,10 @@ static const da_struct_layout da_layout_structs[] DA_MAYBE_UNUSED = {
     {"da_unique_id", (uint32_t)sizeof(da_unique_id), 3, da_layout_of_da_unique_id},
     {"da_communicator_options", (uint32_t)sizeof(da_communicator_options), 6, da_layout_of_da_communicator_options},
     {"da_collective_interface", (uint32_t)sizeof(da_collective_interface), 23, da_layout_of_da_collective_interface},
+    {"da_output_shape", (uint32_t)sizeof(da_output_shape), 5, da_layout_of_da_output_shape},
+    {"da_custom_op", (uint32_t)sizeof(da_custom_op), 10, da_layout_of_da_custom_op},
+    {"da_custom_op_list", (uint32_t)sizeof(da_custom_op_list), 5, da_layout_of_da_custom_op_list},
+    {"da_custom_op_interface", (uint32_t)sizeof(da_custom_op_interface), 5, da_layout_of_da_custom_op_interface},
     {"da_device_properties", (uint32_t)sizeof(da_device_properties), 13, da_layout_of_da_device_properties},
     {"da_device_interface", (uint32_t)sizeof(da_device_interface), 9, da_layout_of_da_device_interface},
     {"da_kernel_context", (uint32_t)sizeof(da_kernel_context), 9, da_layout_of_da_kernel_context},
@@ -427,7 +469,7 @@ static const da_struct_layout da_layout_structs[] DA_MAYBE_UNUSED = {
     {"da_stream_interface", (uint32_t)sizeof(da_stream_interface), 17, da_layout_of_da_stream_interface}};
 
 static const da_layout_table da_layout DA_MAYBE_UNUSED = {
-    sizeof(da_layout_table), NULL, da_layout_structs, 33};
+    sizeof(da_layout_table), NULL, da_layout_structs, 37};
 /* clang-format on */
 
 #endif

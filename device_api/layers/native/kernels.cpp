@@ -117,6 +117,21 @@ da_error *run_pass(da_device *device, const da_pass *pass, const uint8_t *graph,
   return arguments.result;
 }
 
+da_error *infer(const da_custom_op *op, const da_tensor *const *inputs, uint32_t input_count,
+                const void *attributes, uint32_t output_count, da_output_shape *out_shapes) {
+  const CustomOpEntry *entry = find_entry<CustomOpEntry>(op);
+  if (entry == nullptr) return not_listed("custom op");
+  Instance &self = *entry->instance;
+  CustomInfer arguments{{}, op, inputs, input_count, attributes, output_count, out_shapes, entry};
+  Call call(self, Slot::custom_infer, &arguments, &arguments.result);
+  if (self.layer->before(call)) {
+    arguments.result = entry->below.infer(entry->origin, arguments.inputs, arguments.input_count,
+                                          arguments.attributes, arguments.output_count, arguments.out_shapes);
+  }
+  self.layer->after(call);
+  return arguments.result;
+}
+
 template <size_t N>
 da_error *launch_thunk(void *state, const da_kernel_context *context, const da_tensor *const *inputs,
                        uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,
@@ -233,6 +248,22 @@ void replace_passes(Instance &self, GraphPasses &arguments) {
   list->stride = sizeof(PassEntry);
 }
 
+void replace_custom_ops(Instance &self, CustomOpList &arguments) {
+  da_custom_op_list *list = arguments.out_list;
+  if (list == nullptr || !walkable(list->first, list->count, list->stride, DA_CUSTOM_OP_MIN_SIZE)) return;
+  std::lock_guard<std::mutex> guard(self.mutex);
+  auto *book = find_book(self.kernels.custom_ops, list->first, list->count, list->stride);
+  if (book == nullptr) {
+    std::unique_lock<std::shared_mutex> books_guard(books_mutex);
+    for (CustomOpEntry &entry :
+         add_book(self, self.kernels.custom_ops, list->first, list->count, list->stride))
+      if (entry.below.infer != nullptr) entry.shown.infer = infer;
+    book = &self.kernels.custom_ops.back();
+  }
+  list->first = &book->entries.front().shown;
+  list->stride = sizeof(CustomOpEntry);
+}
+
 void release_books(Instance &self) {
   std::unique_lock<std::shared_mutex> guard(books_mutex);
   for (size_t i = 0; i < next_thunk; ++i) {
@@ -242,8 +273,10 @@ void release_books(Instance &self) {
   }
   for (auto &book : self.kernels.kernels) books.erase(book.entries.data());
   for (auto &book : self.kernels.passes) books.erase(book.entries.data());
+  for (auto &book : self.kernels.custom_ops) books.erase(book.entries.data());
   self.kernels.kernels.clear();
   self.kernels.passes.clear();
+  self.kernels.custom_ops.clear();
 }
 
 }  // namespace device_api::layers

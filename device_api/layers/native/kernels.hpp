@@ -1,4 +1,4 @@
-// The lists inside an interface, kernels and graph passes, as a layer shows them.
+// The lists inside an interface, kernels, graph passes and custom ops, as a layer shows them.
 #ifndef DEVICE_API_LAYERS_KERNELS_HPP
 #define DEVICE_API_LAYERS_KERNELS_HPP
 
@@ -31,6 +31,14 @@ struct PassEntry {
   uint64_t index;
 };
 
+struct CustomOpEntry {
+  da_custom_op shown;
+  Instance *instance;
+  const da_custom_op *origin;
+  da_custom_op below;
+  uint64_t index;
+};
+
 // A list of the plugin, and what a layer shows instead. Lists live until the instance is released.
 template <class Entry, class Item>
 struct Book {
@@ -43,11 +51,13 @@ struct Book {
 struct KernelBook {
   std::list<Book<KernelEntry, da_kernel>> kernels;
   std::list<Book<PassEntry, da_pass>> passes;
+  std::list<Book<CustomOpEntry, da_custom_op>> custom_ops;
 };
 
 // Puts the layer's own kernels into a list that kernel.list has filled; an error when there are too many.
 da_error *replace_kernels(Instance &self, KernelList &arguments);
 void replace_passes(Instance &self, GraphPasses &arguments);
+void replace_custom_ops(Instance &self, CustomOpList &arguments);
 // Forgets the lists of an instance.
 void release_books(Instance &self);
 

@@ -90,6 +90,13 @@ void TraceInputs::attributes(const char *name, const void *value, const KernelEn
   out_->end_object();
 }
 
+void TraceInputs::attributes(const char *name, const void *value, const CustomOpEntry *) {
+  if (value == nullptr) return out_->null(name);
+  out_->begin_object(name);
+  out_->bytes("data", static_cast<const char *>(value), *static_cast<const uint64_t *>(value));
+  out_->end_object();
+}
+
 void TraceInputs::structure(const char *name, const da_copy *value) {
   if (value == nullptr || value->struct_size < DA_COPY_MIN_SIZE) return out_->null(name);
   out_->begin_object(name);
@@ -139,6 +146,20 @@ void TraceInputs::entry(const char *name, const PassEntry *entry) {
   out_->number("index", entry->index);
   out_->text("name", entry->below.name);
   out_->end_object();
+}
+
+void TraceInputs::entry(const char *name, const CustomOpEntry *entry) {
+  out_->begin_object(name);
+  out_->number("index", entry->index);
+  out_->text("schema", entry->below.schema);
+  out_->end_object();
+}
+
+void TraceOutputs::out(const char *name, const da_output_shape *value) {
+  if (value == nullptr) return;
+  out_->begin_array(name);  // The first output; an op of several has them in its schema.
+  for (int32_t i = 0; i < value->rank && i < DA_MAX_RANK; ++i) out_->number(nullptr, value->sizes[i]);
+  out_->end_array();
 }
 
 void TraceOutputs::out(const char *name, const da_device_properties *value) {

@@ -32,6 +32,8 @@ class TraceInputs : public Visitor {
   void tensor(const char *name, const da_tensor *value);
   void tensors(const char *name, const da_tensor *const *values, uint32_t count);
   void attributes(const char *name, const void *value, const KernelEntry *entry);
+  // The layout of a custom op's attributes is in its schema, which a trace does not read.
+  void attributes(const char *name, const void *value, const CustomOpEntry *entry);
   void structure(const char *name, const da_copy *value);
   void structure(const char *name, const da_callback *value) { out_->address(name, value->user_data); }
   void structure(const char *name, const da_kernel_context *value);
@@ -39,6 +41,7 @@ class TraceInputs : public Visitor {
   void structure(const char *name, const da_host *) { out_->null(name); }
   void entry(const char *name, const KernelEntry *entry);
   void entry(const char *name, const PassEntry *entry);
+  void entry(const char *name, const CustomOpEntry *entry);
 
  private:
   Json *out_;
@@ -67,6 +70,7 @@ class TraceOutputs : public Visitor {
     if (value != nullptr) out_->number(name, *value);
   }
   void out(const char *name, const da_device_properties *value);
+  void out(const char *name, const da_output_shape *value);
   void out(const char *name, const da_bytes *value) {
     if (value != nullptr) write_payload(out_, name, payload_, value->data, value->size);
   }
@@ -74,7 +78,7 @@ class TraceOutputs : public Visitor {
     if (value != nullptr) write_payload(out_, name, Payload::inline_, value->bytes, sizeof(value->bytes));
   }
   template <class T>
-  void out(const char *name, const T *list) {  // da_kernel_list, da_pass_list, da_claim_list
+  void out(const char *name, const T *list) {  // da_kernel_list and its like
     if (list != nullptr) out_->number(name, list->count);
   }
 

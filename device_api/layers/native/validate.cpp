@@ -53,6 +53,8 @@ bool is_pointer_optional(Slot slot, const char *name) {
 constexpr uint64_t least_size(const da_device_properties *) { return DA_DEVICE_PROPERTIES_MIN_SIZE; }
 constexpr uint64_t least_size(const da_kernel_list *) { return DA_KERNEL_LIST_MIN_SIZE; }
 constexpr uint64_t least_size(const da_pass_list *) { return DA_PASS_LIST_MIN_SIZE; }
+constexpr uint64_t least_size(const da_custom_op_list *) { return DA_CUSTOM_OP_LIST_MIN_SIZE; }
+constexpr uint64_t least_size(const da_output_shape *) { return DA_OUTPUT_SHAPE_MIN_SIZE; }
 constexpr uint64_t least_size(const da_claim_list *) { return DA_CLAIM_LIST_MIN_SIZE; }
 constexpr uint64_t least_size(const da_bytes *) { return DA_BYTES_MIN_SIZE; }
 constexpr uint64_t least_size(const da_unique_id *) { return DA_UNIQUE_ID_MIN_SIZE; }

@@ -139,6 +139,7 @@ class Validate final : public Layer {
   void check_attributes(Call &call, const void *attributes);
   void check_context(Call &call, const da_kernel_context *context);
   void check_kernel(Call &call, uint64_t number, const da_kernel *kernel);
+  void check_custom_op(Call &call, uint64_t number, const da_custom_op *op);
   void check_bytes(Call &call, const da_bytes *bytes);
 
   // --- single slots: before, and after. Most need nothing beyond the rules for all.
@@ -184,6 +185,9 @@ class Validate final : public Layer {
   void done(Call &call, KernelRelease &arguments);
   void check(Call &call, KernelSupports &arguments);
   void done(Call &call, KernelSupports &arguments);
+  void done(Call &call, CustomOpList &arguments);
+  void check(Call &call, CustomInfer &arguments);
+  void done(Call &call, CustomInfer &arguments);
   void done(Call &call, StreamCreate &arguments);
   void done(Call &call, StreamWrap &arguments);
   void check(Call &call, StreamDestroy &arguments);
@@ -260,6 +264,11 @@ class Validate final : public Layer {
   uint32_t device_count_ = UINT32_MAX;  // unknown
   std::unordered_map<const void *, Object> objects_[kKinds];
   std::unordered_map<const void *, DeviceFacts> facts_;
+  struct CustomOps {
+    bool listed;
+    const void *first;
+    uint64_t count, stride;
+  } custom_ops_{};
   Pages pages_;
   std::pmr::unsynchronized_pool_resource pool_{&pages_};
   std::pmr::unordered_map<const void *, Allocation> memory_{&pool_};

@@ -9,6 +9,7 @@ struct Instance;
 
 const void *interpose_capture(Instance &self, const void *table);
 const void *interpose_collective(Instance &self, const void *table);
+const void *interpose_custom_op(Instance &self, const void *table);
 const void *interpose_device(Instance &self, const void *table);
 const void *interpose_kernel(Instance &self, const void *table);
 const void *interpose_graph(Instance &self, const void *table);
@@ -25,6 +26,7 @@ struct InterfaceFacts {
 constexpr InterfaceFacts kInterfaceFacts[] = {
     {"device_api.capture", "capture", interpose_capture},
     {"device_api.collective", "collective", interpose_collective},
+    {"device_api.custom_op", "custom_op", interpose_custom_op},
     {"device_api.device", "device", interpose_device},
     {"device_api.kernel", "kernel", interpose_kernel},
     {"device_api.graph", "graph", interpose_graph},

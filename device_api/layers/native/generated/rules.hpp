@@ -71,6 +71,11 @@ enum class Rule : uint32_t {
   KERNEL_17,
   KERNEL_18,
   KERNEL_19,
+  CUSTOM_01,
+  CUSTOM_02,
+  CUSTOM_03,
+  CUSTOM_04,
+  CUSTOM_05,
   STREAM_01,
   STREAM_02,
   STREAM_03,
@@ -178,6 +183,11 @@ constexpr RuleFacts kRuleFacts[] = {
     {"VAL-KERNEL-17", "plugin", "supports answers 0 or 1."},
     {"VAL-KERNEL-18", "host", "The dtype of each tensor is one that the device may hold."},
     {"VAL-KERNEL-19", "host", "Attributes begin with the size of their struct."},
+    {"VAL-CUSTOM-01", "plugin", "A list of custom ops has a first entry, a stride of at least one entry, and a sane count."},
+    {"VAL-CUSTOM-02", "plugin", "A custom op has its size and a schema."},
+    {"VAL-CUSTOM-03", "plugin", "The list of custom ops stays the same."},
+    {"VAL-CUSTOM-04", "plugin", "infer gives ranks from 0 to DA_MAX_RANK and sizes that are not negative."},
+    {"VAL-CUSTOM-05", "plugin", "infer leaves the dtypes of outputs alone."},
     {"VAL-STREAM-01", "host", "A stream handle comes from create or wrap."},
     {"VAL-STREAM-02", "host", "A stream is not used after destroy."},
     {"VAL-STREAM-03", "host", "A stream is used with its own device."},
@@ -216,7 +226,7 @@ constexpr RuleFacts kRuleFacts[] = {
     {"VAL-PROFILER-02", "host", "stop is called while the device is recorded, collect while it is not."},
     {"VAL-PROFILER-03", "plugin", "An activity has a name, a kind, and ends no earlier than it starts."},
 };
-constexpr uint32_t kRules = 100;
+constexpr uint32_t kRules = 105;
 
 }  // namespace device_api::layers
 

@@ -11,6 +11,7 @@ namespace device_api::layers {
 
 struct KernelEntry;
 struct PassEntry;
+struct CustomOpEntry;
 
 enum class Slot : uint32_t {
   capture_begin,
@@ -37,6 +38,7 @@ enum class Slot : uint32_t {
   collective_barrier,
   collective_group_start,
   collective_group_end,
+  custom_op_list,
   device_count,
   device_open,
   device_close,
@@ -85,13 +87,14 @@ enum class Slot : uint32_t {
   kernel_release,
   kernel_supports,
   pass_run,
+  custom_infer,
   host_log,
   host_trace_begin,
   host_trace_end,
   host_report_async_error,
   context_scratch,
 };
-constexpr uint32_t kSlots = 77;
+constexpr uint32_t kSlots = 79;
 
 struct SlotFacts {
   const char *name;
@@ -123,6 +126,7 @@ constexpr SlotFacts kSlotFacts[kSlots] = {
     {"collective.barrier", "collective", true},
     {"collective.group_start", "collective", true},
     {"collective.group_end", "collective", true},
+    {"custom_op.list", "custom_op", true},
     {"device.count", "device", true},
     {"device.open", "device", true},
     {"device.close", "device", true},
@@ -171,6 +175,7 @@ constexpr SlotFacts kSlotFacts[kSlots] = {
     {"kernel.release", "kernel", false},
     {"kernel.supports", "kernel", true},
     {"pass.run", "pass", true},
+    {"custom.infer", "custom", true},
     {"host.log", "host", false},
     {"host.trace_begin", "host", false},
     {"host.trace_end", "host", false},
@@ -182,6 +187,7 @@ constexpr SlotFacts kSlotFacts[kSlots] = {
 struct InterfaceTables {
   da_capture_interface capture;
   da_collective_interface collective;
+  da_custom_op_interface custom_op;
   da_device_interface device;
   da_kernel_interface kernel;
   da_graph_interface graph;
@@ -574,6 +580,18 @@ struct CollectiveGroupEnd {
   template <class V>
   void each([[maybe_unused]] V &&visit) const {
     visit.handle("communicator", communicator);
+  }
+};
+
+struct CustomOpList {
+  static constexpr Slot slot = Slot::custom_op_list;
+  da_error *result{};
+  da_custom_op_list *out_list;
+  // The object on which calls must not overlap; `plugin` stands for the whole plugin.
+  const void *synchronised([[maybe_unused]] const void *plugin) const { return nullptr; }
+  template <class V>
+  void each([[maybe_unused]] V &&visit) const {
+    visit.out("out_list", out_list);
   }
 };
 
@@ -1330,6 +1348,28 @@ struct PassRun {
   }
 };
 
+struct CustomInfer {
+  static constexpr Slot slot = Slot::custom_infer;
+  da_error *result{};
+  const da_custom_op *op;
+  const da_tensor *const *inputs;
+  uint32_t input_count;
+  const void *attributes;
+  uint32_t output_count;
+  da_output_shape *out_shapes;
+  const CustomOpEntry *entry;
+  // The object on which calls must not overlap; `plugin` stands for the whole plugin.
+  const void *synchronised([[maybe_unused]] const void *plugin) const { return nullptr; }
+  template <class V>
+  void each([[maybe_unused]] V &&visit) const {
+    visit.entry("op", entry);
+    visit.tensors("inputs", inputs, input_count);
+    visit.attributes("attributes", attributes, entry);
+    visit.number("output_count", output_count);
+    visit.out("out_shapes", out_shapes);
+  }
+};
+
 struct HostLog {
   static constexpr Slot slot = Slot::host_log;
   void *context;
@@ -1437,6 +1477,7 @@ auto dispatch(Slot slot, void *arguments, V &&visitor) {
     case Slot::collective_barrier: return visitor(*static_cast<CollectiveBarrier *>(arguments));
     case Slot::collective_group_start: return visitor(*static_cast<CollectiveGroupStart *>(arguments));
     case Slot::collective_group_end: return visitor(*static_cast<CollectiveGroupEnd *>(arguments));
+    case Slot::custom_op_list: return visitor(*static_cast<CustomOpList *>(arguments));
     case Slot::device_count: return visitor(*static_cast<DeviceCount *>(arguments));
     case Slot::device_open: return visitor(*static_cast<DeviceOpen *>(arguments));
     case Slot::device_close: return visitor(*static_cast<DeviceClose *>(arguments));
@@ -1485,6 +1526,7 @@ auto dispatch(Slot slot, void *arguments, V &&visitor) {
     case Slot::kernel_release: return visitor(*static_cast<KernelRelease *>(arguments));
     case Slot::kernel_supports: return visitor(*static_cast<KernelSupports *>(arguments));
     case Slot::pass_run: return visitor(*static_cast<PassRun *>(arguments));
+    case Slot::custom_infer: return visitor(*static_cast<CustomInfer *>(arguments));
     case Slot::host_log: return visitor(*static_cast<HostLog *>(arguments));
     case Slot::host_trace_begin: return visitor(*static_cast<HostTraceBegin *>(arguments));
     case Slot::host_trace_end: return visitor(*static_cast<HostTraceEnd *>(arguments));
