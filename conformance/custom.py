@@ -20,23 +20,27 @@ from conformance.oracle.registry import Call, Expected, oracle
 from conformance.samples.draw import Draw, Sample
 from conformance.samples.table import makes
 from device_api import dtypes
+from device_api.ops._table import BY_NAME
 from device_api.ops.custom import CustomOp
 from device_api.ops.shape_support import TensorSpec, dtype_of
 
 __all__ = ["Draw", "Sample", "case"]
 
 
-def case(op: CustomOp, *, reference: Callable[..., Any], samples: Callable[[Draw], Iterable[Sample]]) -> None:
-    """Says what an op gives, and on what it is tried.
+def case(
+    op: CustomOp | str, *, reference: Callable[..., Any], samples: Callable[[Draw], Iterable[Sample]]
+) -> None:
+    """Says what an op gives, and on what it is tried. An op that a plugin declares is given by its name.
 
     `reference` gets the inputs as NumPy arrays, floating ones in higher precision, None for an absent one, a
     list flattened, and the attributes by name; it gives the exact result, or a tuple of them. `samples` draws
     small calls, each variant of the op at least once; the tolerance is the op's `ulp`. Raises `ValueError`
     when the op has a case already.
     """
-    spec = op.spec
+    name = op if isinstance(op, str) else op.name
 
     def judge(call: Call) -> list[Expected]:
+        spec = BY_NAME[name]
         arrays = [None if x is None else widen(x) for x in call.inputs]
         made = reference(*arrays, **call.attributes)
         results = made if isinstance(made, tuple) else (made,)
@@ -47,11 +51,11 @@ def case(op: CustomOp, *, reference: Callable[..., Any], samples: Callable[[Draw
             for result, code in zip(results, codes, strict=True)
         ]
 
-    def draw_samples(draw: Draw, name: str) -> Iterable[Sample]:
+    def draw_samples(draw: Draw, op_name: str) -> Iterable[Sample]:
         return samples(draw)
 
-    oracle(op.name)(judge)
-    makes(op.name)(draw_samples)
+    oracle(name)(judge)
+    makes(name)(draw_samples)
 
 
 def _answer(result: Any, dtype: np.dtype[Any]) -> Any:

@@ -159,7 +159,17 @@ class Target:
             raise Unavailable(str(error)) from error
         except DeviceApiError as error:
             raise Failure(f"initialize failed: {error}") from error
+        self._declare()
         return self.plugin
+
+    def _declare(self) -> None:
+        """The plugin's custom ops become ops of this process."""
+        from conformance.declared import prepare
+
+        try:
+            prepare(self)
+        except DeviceApiError as error:
+            raise Failure(f"the plugin's custom ops cannot be used: {error}") from error
 
     @property
     def ffi(self) -> Any:

@@ -60,6 +60,7 @@ from device_api.ops.fallback import set_denied_ops as set_denied_ops
 from device_api.ops.fallback import set_fallback as set_fallback
 from device_api.ops.kernel_decorator import PythonKernel as PythonKernel
 from device_api.ops.kernel_decorator import kernel as kernel
+from device_api.ops.namespace import custom_ops as custom_ops
 from device_api.runtime import *
 from device_api.tensor.complex_parts import imag as imag
 from device_api.tensor.complex_parts import real as real

@@ -9,9 +9,10 @@ from __future__ import annotations
 from device_api import _core
 from device_api.amp import casting
 from device_api.autograd import backward, recipe, record_move
-from device_api.ops import python_kernels
+from device_api.ops import declared, python_kernels
 from device_api.ops._table import BY_NAME, OPS
 from device_api.ops.planning import plan
+from device_api.runtime.devices import when_ready
 from device_api.tensor import conversion
 from device_api.tensor.methods import SURFACE
 from device_api.tensor.operands import coerce
@@ -37,3 +38,4 @@ _core.set_autocast_hook(casting.operands)
 conversion.set_move_hook(record_move)
 _core.set_hooks(plan=plan, record=_core.Recorder(recipe), coerce=coerce)
 python_kernels.provide("cpu", "reference_cpu.long_tail")
+when_ready(declared.declare)

@@ -15,6 +15,7 @@ _BY_MODULE = {
     ),
     "device_api.loading": "PluginRecord plugin_records register_plugin",
     "device_api.ops.custom": "CustomOp TensorInfo custom_op",
+    "device_api.ops.namespace": "custom_ops",
     "device_api.ops.fallback": (
         "FallbackEntry FallbackWarning denied_ops fallback fallback_report reset_fallback_report"
         " set_denied_ops set_fallback"

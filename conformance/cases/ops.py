@@ -21,12 +21,14 @@ from conformance.cases import (
     ops_claims,
     ops_composite,
     ops_creation,
+    ops_custom,
     ops_elementwise,
     ops_matrix,
     ops_reduction,
     ops_rows,
 )
 from conformance.cases.ops_common import Check, Group, Kernel, dtype_of
+from conformance.declared import judges_itself
 from conformance.oracle import has_oracle
 from conformance.target import Claim, Target
 from device_api.abi import constants
@@ -58,6 +60,7 @@ def op_cases(target: Target) -> list[Case]:
         if spec.level == "primitive" or spec.name in claimed:
             cases += _cases_of(spec, claimed.get(spec.name, []), streams)
     cases += [_unknown(name) for name in sorted(set(claimed) - set(BY_NAME))]
+    cases += ops_custom.cases(target)
     return cases
 
 
@@ -101,6 +104,8 @@ def groups_of(kernel: Kernel) -> list[Group]:
     spec = kernel.spec
     if spec.level != "primitive" and not has_oracle(spec.name):
         return [ops_claims.NO_ORACLE]
+    if judges_itself(spec.name):
+        return ops_custom.groups(kernel)
     if spec.level != "primitive":
         return ops_composite.groups(kernel)
     if spec.name in _CREATION:

@@ -41,7 +41,8 @@ class Kernel:
     dtypes: dict[str, np.dtype[Any]]
 
     def input_dtype(self, number: int) -> np.dtype[Any]:
-        return self._dtype(self.spec.inputs[number].type)
+        """Of an operand; those of a list at the end are all of its type."""
+        return self._dtype(self.spec.inputs[min(number, len(self.spec.inputs) - 1)].type)
 
     def _dtype(self, kind: str) -> np.dtype[Any]:
         return self.dtypes[kind] if kind in self.dtypes else np.dtype(kind)

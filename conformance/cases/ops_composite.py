@@ -190,6 +190,11 @@ def groups(kernel: Kernel) -> list[Group]:
     if plain and len(spec.outputs) == 1 and not any(a.required for a in spec.attributes):
         own = [each for each in _own(kernel) if each.name == "samples"]
         return [*ops_elementwise.groups(kernel), *own]
+    return groups_of_samples(kernel)
+
+
+def groups_of_samples(kernel: Kernel) -> list[Group]:
+    """The groups that need nothing but samples."""
     return [
         group("claim", claim),
         *_own(kernel),

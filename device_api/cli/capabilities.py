@@ -12,9 +12,10 @@ from typing import Any
 from device_api import _core, dtypes
 from device_api.cli.samples import Sample, samples
 from device_api.errors import AttributeValueError, DeviceApiError, DTypeError, ShapeError, UnsupportedOp
-from device_api.ops import fallback, python_kernels, selection
+from device_api.ops import declared, fallback, python_kernels, selection
 from device_api.ops._table import OPS
 from device_api.ops.builder import Builder
+from device_api.ops.op_registry import custom_specs
 from device_api.ops.symbols import Ref, Storage
 from device_api.ops.views import Layout
 from device_api.opset.spec import OpSpec
@@ -30,7 +31,7 @@ def implementations(device: _core.Device) -> dict[str, dict[str, str]]:
     """
     held = selection.held_dtypes(device)
     found = {}
-    for spec in OPS:
+    for spec in (*OPS, *custom_specs()):
         called = spec.public or spec.level == "primitive"
         if called or selection.table(device).get(spec.name):
             kinds = {dtypes.NAMES[code]: _of(device, spec, code) for code in _codes(spec, held)}
@@ -38,6 +39,24 @@ def implementations(device: _core.Device) -> dict[str, dict[str, str]]:
                 name: kind for name, kind in kinds.items() if called or kind in (NATIVE, PYTHON)
             }
     return found
+
+
+def custom_op_facts(device: _core.Device) -> dict[str, dict[str, Any]]:
+    """What each custom op takes and gives, where it is declared ("C" by a plugin, else "Python"),
+    the name of its gradient where it has one, and what it is on the device by dtype."""
+    ways = implementations(device)
+    return {
+        spec.name: {
+            "declared_in": "C" if declared.is_declared(spec.name) else "Python",
+            "inputs": {each.name: each.type for each in spec.inputs},
+            "outputs": {each.name: each.type for each in spec.outputs},
+            "attributes": {each.name: each.kind for each in spec.attributes},
+            "differentiable": bool(spec.gradient),
+            "gradient": declared.gradient_of(spec.name),
+            "implementation": ways.get(spec.name, {}),
+        }
+        for spec in custom_specs()
+    }
 
 
 def _codes(spec: OpSpec, held: frozenset[int]) -> list[int]:

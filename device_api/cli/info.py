@@ -18,16 +18,16 @@ def describe(spec: str) -> dict[str, Any]:
     """All facts about a device, as the JSON output has them; opens the device."""
     import device_api as da
     from device_api import dtypes
-    from device_api.cli.capabilities import implementations
+    from device_api.cli.capabilities import custom_op_facts, implementations
     from device_api.loading import load_plugin
-    from device_api.ops._table import OPS
+    from device_api.ops.op_registry import all_specs
 
     opened = da.device(spec)
     plugin = load_plugin(opened.type)
     properties = dict(plugin.properties(opened.index))
     mask = int(properties.get("dtypes") or 0)
     properties["dtypes"] = list(dtypes.names(dtypes.from_mask(mask)))
-    families = {op.name: (op.family, op.level) for op in OPS}
+    families = {op.name: (op.family, op.level) for op in all_specs()}
     return {
         "device": str(opened),
         "plugin": _plugin(plugin),
@@ -42,6 +42,7 @@ def describe(spec: str) -> dict[str, Any]:
             }
             for name, by_dtype in implementations(opened).items()
         },
+        "custom_ops": custom_op_facts(opened),
     }
 
 
@@ -55,6 +56,7 @@ _INTERFACES = (
     "graph",
     "capture",
     "profiler",
+    "custom_op",
 )
 
 
@@ -99,6 +101,9 @@ def command(
         ("interfaces", ", ".join(facts["interfaces"])),
     ]
     print_table(facts["device"], ("fact", "value"), rows)
+    if facts["custom_ops"]:
+        headings = ("op", "declared in", "inputs", "outputs", "gradient", "by dtype")
+        print_table("Custom ops", headings, _custom_rows(facts["custom_ops"]))
     if ops:
         print_table("Ops", ("op", "family", "by dtype"), _op_rows(facts["ops"]))
     else:
@@ -115,12 +120,31 @@ def _family_rows(ops: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     return [(family, *(str(count[kind] or "") for kind in _KINDS)) for family, count in counts.items()]
 
 
+def _custom_rows(ops: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [
+        (
+            name,
+            facts["declared_in"],
+            _typed(facts["inputs"]),
+            _typed(facts["outputs"]),
+            facts["gradient"] or ("yes" if facts["differentiable"] else "none"),
+            _ways(facts["implementation"]),
+        )
+        for name, facts in ops.items()
+    ]
+
+
+def _typed(names: dict[str, str]) -> str:
+    return ", ".join(f"{name}: {kind}" for name, kind in names.items())
+
+
+def _ways(implementation: dict[str, str]) -> str:
+    """As "native: float32, float64; python: float16"."""
+    by_kind: dict[str, list[str]] = {}
+    for dtype, kind in implementation.items():
+        by_kind.setdefault(kind, []).append(dtype)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in by_kind.items())
+
+
 def _op_rows(ops: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for name, facts in ops.items():
-        by_kind: dict[str, list[str]] = {}
-        for dtype, kind in facts["implementation"].items():
-            by_kind.setdefault(kind, []).append(dtype)
-        text = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in by_kind.items())
-        rows.append((name, facts["family"], text))
-    return rows
+    return [(name, facts["family"], _ways(facts["implementation"])) for name, facts in ops.items()]

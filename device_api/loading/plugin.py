@@ -224,7 +224,7 @@ class Plugin:
             out = self.ffi.new("da_device **")
             self.check(self._tables["device"].open(index, out), "device.open")
             if out[0] == self.ffi.NULL:
-                raise self._failed(
+                raise self.failure(
                     "device.open", 0, f"it reported success for device {index} and gave no handle"
                 )
             self._devices[index] = out[0]
@@ -273,9 +273,9 @@ class Plugin:
                 spec=self.device_type,
                 reason=message,
             )
-        raise self._failed(entry, code, message)
+        raise self.failure(entry, code, message)
 
-    def _failed(self, entry: str, code: int, message: str) -> PluginFailed:
+    def failure(self, entry: str, code: int, message: str) -> PluginFailed:
         status = _STATUS.get(
             code, f"vendor code {code}" if code > constants.DA_STATUS_VENDOR else f"code {code}"
         )

@@ -18,6 +18,7 @@ import numpy as np
 
 from device_api import dtypes
 from device_api.errors import AttributeValueError
+from device_api.ops.views import normalize_axes, normalize_axis
 from device_api.opset.spec import Attribute, OpSpec
 
 HEADER_BYTES = 16
@@ -62,6 +63,19 @@ def pack(spec: OpSpec, values: Mapping[str, Any], code: int) -> Packed:
         fields.append(_field(attribute.kind, value, code, position, relocations))
         position += len(fields[-1])
     return b"".join(fields), tuple(relocations)
+
+
+def counted_axes(spec: OpSpec, values: Mapping[str, Any], rank: int) -> dict[str, Any]:
+    """The attributes with axes counted from the front of a tensor of this rank, as kernels get them. Raises
+    `AxisError`."""
+    counted = dict(values)
+    for each in spec.kernel_attributes:
+        value = counted[each.name]
+        if value is not None and each.kind == "axis":
+            counted[each.name] = normalize_axis(value, rank, spec.name)
+        elif value is not None and each.kind == "axes":
+            counted[each.name] = normalize_axes(value, rank, spec.name)
+    return counted
 
 
 def _field(kind: str, value: Any, code: int, position: int, relocations: list[tuple[int, bytes]]) -> bytes:

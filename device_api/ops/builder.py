@@ -22,13 +22,13 @@ from device_api.ops import fallback, python_kernels, selection, view_ops
 from device_api.ops._rules import DECOMPOSE
 from device_api.ops._table import BY_NAME
 from device_api.ops.assembly import RecordedStep, Target
-from device_api.ops.attributes import offsets, pack, scalar_bytes
+from device_api.ops.attributes import counted_axes, offsets, pack, scalar_bytes
 from device_api.ops.binding import bind_call
 from device_api.ops.emission import emit_kernel
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import RULES, TensorSpec
 from device_api.ops.symbols import Ref, RunTimeScalar, Storage
-from device_api.ops.views import Layout, normalize_axes, normalize_axis
+from device_api.ops.views import Layout
 from device_api.opset.spec import OpSpec
 
 _generator_lock = threading.Lock()
@@ -218,7 +218,9 @@ class Builder:
             shape = targets[0].shape
             refs = [r if r is None else r.viewed(r.layout.broadcast(shape, spec.name)) for r in refs]
         code = bound[spec.types[0][0]] if spec.types else targets[0].code
-        packed = pack(spec, _counted_axes(spec, attributes, refs), code)
+        first = next((ref for ref in refs if ref is not None), None)
+        values = attributes if first is None else counted_axes(spec, attributes, first.ndim)
+        packed = pack(spec, values, code)
         return any(emit_kernel(self, kernel, spec, refs, targets, packed) for kernel in kernels)
 
     def _decomposed(
@@ -300,23 +302,6 @@ def _promotable(operand: Operand) -> TensorSpec | type | bool | int | float | co
     if isinstance(operand, Ref):
         return TensorSpec(operand.shape, operand.code)
     return operand.kind if isinstance(operand, RunTimeScalar) else operand
-
-
-def _counted_axes(
-    spec: OpSpec, attributes: Mapping[str, Any], refs: Sequence[Ref | None]
-) -> Mapping[str, Any]:
-    """The attributes with axes counted from the front of the first input."""
-    first = next((ref for ref in refs if ref is not None), None)
-    if first is None:
-        return attributes
-    values = dict(attributes)
-    for each in spec.kernel_attributes:
-        value = values[each.name]
-        if value is not None and each.kind == "axis":
-            values[each.name] = normalize_axis(value, first.ndim, spec.name)
-        elif value is not None and each.kind == "axes":
-            values[each.name] = normalize_axes(value, first.ndim, spec.name)
-    return values
 
 
 def _draw_state(device: _core.Device, blocks: int) -> Target:

@@ -116,11 +116,27 @@ def custom_op(
     that is taken.
     """
     parsed = parse(schema)
-    spec = _entry(parsed, types or {}, promotion, amp, doc, dict(ulp or {}), shape, decompose, gradient)
+    rule = None if shape is None else _shape_rule(shape)
+    return register(parsed, types or {}, rule, gradient, decompose, promotion, amp, doc, ulp or {})
+
+
+def register(
+    parsed: Schema,
+    types: Mapping[str, Any],
+    rule: Rule | None,
+    gradient: Gradient | str | None,
+    decompose: Callable[..., Any] | None,
+    promotion: str,
+    amp: str,
+    doc: str,
+    ulp: Mapping[str, float],
+) -> CustomOp:
+    """What `custom_op` does, for a schema that was read and a shape rule of the form that the op set has."""
+    spec = _entry(parsed, types, promotion, amp, doc, dict(ulp), rule, decompose, gradient)
     names = (*(each.name for each in spec.inputs), *(each.name for each in spec.outputs))
     rules = op_registry.Rules(
-        shape=elementwise if shape is None else _shape_rule(shape),
-        decompose=None if decompose is None else decompose,
+        shape=elementwise if rule is None else rule,
+        decompose=decompose,
         gradient=None if gradient is None else _joint(parsed, gradient),
         needs={} if gradient is None else {each.name: names for each in spec.inputs},
     )
@@ -134,7 +150,7 @@ def custom_op(
             remedy="Choose another name, or unregister the op that has it.",
             op=parsed.name,
             argument="schema",
-            value=schema,
+            value=parsed.name,
         ) from None
 
 

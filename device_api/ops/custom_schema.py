@@ -29,6 +29,8 @@ _ATTRIBUTE = re.compile(rf"({_NAME})\s*:\s*(\w+)(\?)?(?:\s*=\s*(.+))?", re.DOTAL
 _OUTPUT = re.compile(rf"({_NAME})\s*:\s*(\w+|real\(\w+\))(?:\s*@\s*({_NAME}))?")
 _VARIABLE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
+RESERVED = ("da", "device_api")
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -47,6 +49,8 @@ def parse(text: str) -> Schema:
     found = _SCHEMA.fullmatch(text)
     if found is None:
         _refuse(text, text, "it must read vendor.name(inputs, *, attributes) -> outputs")
+    if found["name"].partition(".")[0] in RESERVED:
+        _refuse(text, found["name"], f"{' and '.join(RESERVED)} are reserved for the op set")
     before, star, behind = _split_star(found["arguments"])
     inputs = tuple(_input(text, part) for part in _parts(before))
     if star and not behind.strip():

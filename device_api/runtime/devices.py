@@ -12,7 +12,7 @@ import difflib
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,8 @@ _FORM = re.compile(r"([a-z][a-z0-9_]*)(?::(0|[1-9][0-9]{0,9}))?", re.ASCII)
 _LONGEST_SPEC = 80
 
 _lock = threading.RLock()
+# Called with a plugin that has been initialised, before a device of it is used; each does its work once.
+_when_ready: list[Callable[[Plugin], None]] = []
 _opened: dict[tuple[str, int], _core.Device] = {}
 _owner_pid: int | None = None
 _process_default: _core.Device | None = None
@@ -112,9 +114,17 @@ def _check_process(spec: object) -> None:
     _owner_pid = os.getpid()
 
 
+def when_ready(callback: Callable[[Plugin], None]) -> None:
+    """Has boxes above look at each plugin that has been initialised. What the callback raises, opening the
+    device raises; it is called again at the next attempt."""
+    _when_ready.append(callback)
+
+
 def _ready(kind: str) -> Plugin:
     plugin = loading.load_plugin(kind)
     plugin.initialize(_core.host_table_address())
+    for callback in _when_ready:
+        callback(plugin)
     return plugin
 
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 GUIDES = (
     "docs/vendors/first-plugin.md",
     "docs/vendors/python.md",
+    "docs/vendors/custom-ops.md",
     "docs/vendors/conformance.md",
     "docs/users/quickstart.md",
     "docs/users/streams.md",
