@@ -544,11 +544,12 @@ cdef class Event:
         return f"<Event of {self.device.name if self.device is not None else 'no device yet'}>"
 
     def record(self, Stream stream=None):
-        """Marks the present end of a stream, by default the current one of this thread's device."""
+        """Marks the present end of a stream, by default the current one of the event's own device, or of this
+        thread's device when the event has none yet."""
         cdef ce.Failure *failure
         cdef uint64_t work
         if stream is None:
-            stream = current_stream()
+            stream = current_stream(self.device)
         stream.check()
         if self.device is not None and self.device is not stream.device:
             raise _errors.DeviceMismatch(
@@ -575,7 +576,8 @@ cdef class Event:
         self.work = work
 
     def wait(self, Stream stream=None):
-        """Later work of a stream (by default the current one) runs after what was last recorded."""
+        """Later work of a stream (by default the current one of the event's device) runs after what was last
+        recorded."""
         cdef ce.Failure *failure
         if self.stream == NULL:
             return

@@ -339,6 +339,27 @@ for wait in waits:
 
 
 @MODES
+def test_an_event_without_a_stream_keeps_to_its_own_device(host: Host, mode: str) -> None:
+    good(host, """
+event, side = da.Event(), da.Stream("sim:1")
+event.record(side)
+with da.default_device("cpu"):
+    event.record()  # not in a stream of this thread's device, which the event does not belong to
+    event.wait()
+    with side:
+        x = da.ones((1000,), device="sim:1") * 3.0
+        event.record()
+    event.wait()
+    assert float(da.sum(x)) == 3000 and event.device == "sim:1"
+event.synchronize(timeout=60)
+fresh = da.Event()
+with da.default_device("sim:1"):
+    fresh.record()
+assert fresh.device == "sim:1"
+""", MODE=mode)  # fmt: skip
+
+
+@MODES
 def test_a_failure_is_met_again_whichever_stream_has_told_it(host: Host, mode: str) -> None:
     good(host, """
 table = da.ones((5,), device="sim")
