@@ -86,6 +86,11 @@ def is_floating(dtype: DType) -> bool:
     return dtypes.code(dtype) in dtypes.FLOATING
 
 
+def default_dtype(requested: DType | None) -> DType:
+    """The dtype of what is made without one: what was asked for, else the default of the process."""
+    return dtypes.from_code(dtypes.default_code(float)) if requested is None else requested
+
+
 def accumulation_dtype(dtype: DType) -> DType:
     """Where sums of this dtype are kept: float32 for 16-bit floats, else the dtype itself."""
     small = dtypes.code(dtype) in (dtypes.FLOAT16, dtypes.BFLOAT16)

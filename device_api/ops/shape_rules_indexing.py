@@ -101,7 +101,7 @@ def one_hot(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSp
     if count < 0:
         raise value_error(op, "num_classes", count, "it counts classes")
     axis = axis_of(op, attributes["axis"], len(shape) + 1)
-    code = dtypes.FLOAT32 if attributes["dtype"] is None else dtype_of(op, inputs, attributes)
+    code = dtypes.default_code(float) if attributes["dtype"] is None else dtype_of(op, inputs, attributes)
     return [TensorSpec((*shape[:axis], count, *shape[axis:]), code)]
 
 

@@ -145,7 +145,7 @@ def dtype_of(op: OpSpec, inputs: Inputs, attributes: Attributes, output: int = 0
     bound = bound_dtype(op, inputs, variable)
     if bound is None:
         specs = given(inputs)
-        bound = specs[0].dtype if specs else dtypes.FLOAT32
+        bound = specs[0].dtype if specs else dtypes.default_code(float)
     return real_dtype(bound) if declared != variable else bound
 
 

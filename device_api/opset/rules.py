@@ -22,6 +22,7 @@ FACTS = frozenset(
         "axes_of",
         "both_sides",
         "broadcast_shape",
+        "default_dtype",
         "each_axis",
         "inverse_permutation",
         "is_complex",

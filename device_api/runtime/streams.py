@@ -33,10 +33,10 @@ def pinned_empty(
     """A CPU tensor without values in memory that a device has pinned: `copy_into` moves it to and from that
     device without waiting.
 
-    dtype: float32 where none is given. DeviceOutOfMemory when the host has no more.
+    dtype: the default dtype where none is given. DeviceOutOfMemory when the host has no more.
     """
     sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
-    code = dtypes.FLOAT32 if dtype is None else dtypes.code(dtype)
+    code = dtypes.code(float if dtype is None else dtype)
     return _core.pinned_empty(resolve(device), open_device(DEFAULT_DEVICE), code, sizes)
 
 

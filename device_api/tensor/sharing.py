@@ -29,9 +29,10 @@ def managed_empty(
 ) -> _core.Tensor:
     """A tensor of a device, without values, in memory that the host reaches as well (see `host_view`).
 
-    dtype: float32 where none is given. UnsupportedOp where the device has no such memory; DeviceOutOfMemory.
+    dtype: the default dtype where none is given. UnsupportedOp where the device has no such memory;
+    DeviceOutOfMemory.
     """
-    code = dtypes.FLOAT32 if dtype is None else dtypes.code(dtype)
+    code = dtypes.code(float if dtype is None else dtype)
     return _core.managed_empty(resolve(device), code, _sizes(shape))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import device_api as da
+from device_api.ops import _functions as F
 
 
 @pytest.fixture
@@ -26,7 +27,10 @@ def _made() -> dict[str, np.dtype]:
         "arange": da.arange(0.5, 2.0), "linspace": da.linspace(0, 1, 3), "uniform": da.uniform(2),
         "normal": da.normal(2), "exponential": da.exponential(2), "quotient": whole / whole,
         "root": da.sqrt(whole), "scaled": whole * 0.5, "mean": da.mean(whole),
-        "frequencies": da.fft.fftfreq(4),
+        "frequencies": da.fft.fftfreq(4), "one hot": da.one_hot(da.asarray([1]), 2),
+        "pinned": da.pinned_empty(2),
+        "from the op set": F.zeros((2,), device=da.device("cpu")),
+        "identity": F.eye(2, device=da.device("cpu")),
     }  # fmt: skip
     return {name: tensor.dtype for name, tensor in tensors.items()}
 
