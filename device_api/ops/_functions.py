@@ -306,7 +306,7 @@ def full(fill_value: TensorLike, /, *, shape: _Ints, dtype: DTypeLike | None = N
 
 
 def zeros(shape: _Ints, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
-    """A tensor of zeros (false for bool). The default dtype is float32.
+    """A tensor of zeros (false for bool). Without a dtype it has the default dtype.
 
     nothing -> out (T).
     T: all dtypes.
@@ -317,7 +317,7 @@ def zeros(shape: _Ints, *, dtype: DTypeLike | None = None, device: Device | None
 
 
 def ones(shape: _Ints, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
-    """A tensor of ones (true for bool). The default dtype is float32.
+    """A tensor of ones (true for bool). Without a dtype it has the default dtype.
 
     nothing -> out (T).
     T: all dtypes.
@@ -1543,13 +1543,13 @@ def cumulative_prod(x: TensorLike, /, *, axis: int | None = None, dtype: DTypeLi
     return dispatch(102, (x,), (axis, dtype, include_initial))  # type: ignore[no-any-return]
 
 
-def cumulative_prod_gradient(g: TensorLike, x: TensorLike, y: TensorLike, /, *, axis: int) -> Tensor:
+def cumulative_prod_gradient(upstream: TensorLike, x: TensorLike, y: TensorLike, /, *, axis: int) -> Tensor:
     """The gradient of the running product of x, whose result is y. Zeros in x are no trouble.
 
-    g (T), x (T), y (T) -> out (T).
+    upstream (T), x (T), y (T) -> out (T).
     T: floating, complex.
     """
-    return dispatch(103, (g, x, y), (axis,))  # type: ignore[no-any-return]
+    return dispatch(103, (upstream, x, y), (axis,))  # type: ignore[no-any-return]
 
 
 def batch_matmul(x1: TensorLike, x2: TensorLike, /) -> Tensor:
@@ -1719,7 +1719,7 @@ def put_along_axis_add(updates: TensorLike, indices: TensorLike, /, *, shape: _I
 
 def one_hot(indices: TensorLike, /, num_classes: int, *, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
     """A new axis (the last by default) of num_classes, 1 at the position that the index names and 0
-    elsewhere; all 0 for an index out of range. The default dtype is float32.
+    elsewhere; all 0 for an index out of range. Without a dtype it has the default dtype.
 
     indices (int64) -> out (T).
     T: bool, integer, floating, complex.

@@ -24,6 +24,7 @@ from device_api.ops.facts import (
     axes_of,
     both_sides,
     broadcast_shape,
+    default_dtype,
     each_axis,
     inverse_permutation,
     is_complex,
@@ -50,11 +51,11 @@ def full_gradient_fill_value(F, g, fill_value, out, *, shape, dtype):
 
 
 def zeros_decompose(F, *, shape, dtype):
-    return F.full(0, shape=shape, dtype=np.dtype('float32') if dtype is None else dtype)
+    return F.full(0, shape=shape, dtype=default_dtype(dtype))
 
 
 def ones_decompose(F, *, shape, dtype):
-    return F.full(1, shape=shape, dtype=np.dtype('float32') if dtype is None else dtype)
+    return F.full(1, shape=shape, dtype=default_dtype(dtype))
 
 
 def eye_decompose(F, *, n_rows, n_cols, k, dtype):
@@ -62,7 +63,7 @@ def eye_decompose(F, *, n_rows, n_cols, k, dtype):
     row = F.iota(size=n_rows, dtype=np.dtype('int64'), start=k)
     column = F.iota(size=columns, dtype=np.dtype('int64'))
     hit = F.equal(F.expand_dims(row, axis=1), column)
-    return F.copy(hit, dtype=np.dtype('float32') if dtype is None else dtype)
+    return F.copy(hit, dtype=default_dtype(dtype))
 
 
 def full_like_decompose(F, x, fill_value, *, dtype):
@@ -546,6 +547,14 @@ def share_among_equals_decompose(F, x, extreme, value, *, axis):
     return F.where(hit, value / count, 0.0)
 
 
+def share_among_equals_gradient_x(F, g, x, extreme, value, out, *, axis):
+    return F.full_like(x, 0.0)
+
+
+def share_among_equals_gradient_extreme(F, g, x, extreme, value, out, *, axis):
+    return F.full_like(extreme, 0.0)
+
+
 def share_among_equals_gradient_value(F, g, x, extreme, value, out, *, axis):
     hit = F.logical_or(F.equal(x, extreme), F.logical_and(F.not_equal(x, x), F.not_equal(extreme, extreme)))
     count = F.sum(F.astype(hit, g.dtype), axis=axis, keepdims=True)
@@ -621,16 +630,42 @@ def cumulative_prod_gradient_x(F, g, x, out, *, axis, dtype, include_initial):
     return F.cumulative_prod_gradient(g, x, out, axis=axis)
 
 
-def cumulative_prod_gradient_decompose(F, g, x, y, *, axis):
+def cumulative_prod_gradient_decompose(F, upstream, x, y, *, axis):
     zero = F.equal(x, 0.0)
     seen = F.cumulative_sum(zero, axis=axis)
     first = F.logical_and(zero, F.equal(seen, 1))
     before = F.equal(seen, 0)
     left_out = F.where(first, 1.0, x)
     y_without = F.cumulative_prod(left_out, axis=axis)
-    plain = F.flip(F.cumulative_sum(F.flip(g * F.conjugate(y), axis=axis), axis=axis), axis=axis)
-    without = F.flip(F.cumulative_sum(F.flip(g * F.conjugate(y_without), axis=axis), axis=axis), axis=axis)
+    plain = F.flip(F.cumulative_sum(F.flip(upstream * F.conjugate(y), axis=axis), axis=axis), axis=axis)
+    without = F.flip(F.cumulative_sum(F.flip(upstream * F.conjugate(y_without), axis=axis), axis=axis), axis=axis)
     return F.where(before, plain / F.conjugate(F.where(zero, 1.0, x)), F.where(first, without, 0.0))
+
+
+def cumulative_prod_gradient_gradient_upstream(F, g, upstream, x, y, out, *, axis):
+    order = last_axis_order((axis,), x.ndim)
+    last = F.permute_dims(x, axes=order)
+    wide = F.broadcast_to(F.expand_dims(last, axis=x.ndim - 1), shape=(*last.shape, x.shape[axis]))
+    left = F.where(F.equal(F.tril(F.triu(F.full_like(wide, 1.0))), 1.0), 1.0, wide)
+    slopes = F.triu(F.cumulative_prod(left, axis=x.ndim))
+    along = F.expand_dims(F.permute_dims(g, axes=order), axis=x.ndim) * slopes
+    return F.permute_dims(F.sum(along, axis=x.ndim - 1), axes=inverse_permutation(order))
+
+
+def cumulative_prod_gradient_gradient_x(F, g, upstream, x, y, out, *, axis):
+    order = last_axis_order((axis,), x.ndim)
+    last = F.permute_dims(x, axes=order)
+    wide = F.broadcast_to(F.expand_dims(last, axis=x.ndim - 1), shape=(*last.shape, x.shape[axis]))
+    own = F.equal(F.tril(F.triu(F.full_like(wide, 1.0))), 1.0)
+    left = F.where(own, 1.0, wide)
+    seeds = F.conjugate(F.expand_dims(F.permute_dims(g, axes=order), axis=x.ndim))
+    seeds = F.triu(seeds * F.expand_dims(F.permute_dims(upstream, axes=order), axis=x.ndim - 1))
+    bends = F.cumulative_prod_gradient(seeds, left, F.cumulative_prod(left, axis=x.ndim), axis=x.ndim)
+    return F.permute_dims(F.sum(F.where(own, 0.0, bends), axis=x.ndim - 1), axes=inverse_permutation(order))
+
+
+def cumulative_prod_gradient_gradient_y(F, g, upstream, x, y, out, *, axis):
+    return F.full_like(y, 0.0)
 
 
 def batch_matmul_gradient_x1(F, g, x1, x2, out):
@@ -844,7 +879,7 @@ def one_hot_decompose(F, indices, *, num_classes, axis, dtype):
     classes = F.iota(size=num_classes, dtype=np.dtype('int64'))
     classes = F.reshape(classes, shape=(num_classes, *[1] * (indices.ndim - axis)))
     hit = F.equal(F.expand_dims(indices, axis=axis), classes)
-    return F.astype(hit, np.dtype('float32') if dtype is None else dtype, copy=False)
+    return F.astype(hit, default_dtype(dtype), copy=False)
 
 
 def slice_scatter_decompose(F, x, *, shape, start, stop, step):
@@ -3190,6 +3225,20 @@ def activate_gradient_gradient_upstream(F, g, upstream, x, out, *, activation):
     return F.activate_gradient(g, x, activation=activation)
 
 
+def activate_gradient_gradient_x(F, g, upstream, x, out, *, activation):
+    if activation == 'gelu':
+        density = F.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
+        return g * upstream * density * (2.0 - x * x)
+    if activation in ('silu', 'sigmoid'):
+        s = F.sigmoid(x)
+        bend = x * (1.0 - s * 2.0) + 2.0 if activation == 'silu' else 1.0 - s * 2.0
+        return g * upstream * s * (1.0 - s) * bend
+    if activation == 'tanh':
+        t = F.tanh(x)
+        return g * upstream * t * (t * t - 1.0) * 2.0
+    return F.full_like(x, 0.0)
+
+
 def add_layer_norm_decompose(F, x, residual, weight, bias, *, epsilon):
     total = x + residual
     return (F.layer_norm(total, weight, bias, epsilon=epsilon), total)
@@ -3738,11 +3787,16 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('products_of_others', 'x'): products_of_others_gradient_x,
     ('max', 'x'): max_gradient_x,
     ('min', 'x'): min_gradient_x,
+    ('share_among_equals', 'x'): share_among_equals_gradient_x,
+    ('share_among_equals', 'extreme'): share_among_equals_gradient_extreme,
     ('share_among_equals', 'value'): share_among_equals_gradient_value,
     ('scan_sum', 'x'): scan_sum_gradient_x,
     ('scan_prod', 'x'): scan_prod_gradient_x,
     ('cumulative_sum', 'x'): cumulative_sum_gradient_x,
     ('cumulative_prod', 'x'): cumulative_prod_gradient_x,
+    ('cumulative_prod_gradient', 'upstream'): cumulative_prod_gradient_gradient_upstream,
+    ('cumulative_prod_gradient', 'x'): cumulative_prod_gradient_gradient_x,
+    ('cumulative_prod_gradient', 'y'): cumulative_prod_gradient_gradient_y,
     ('batch_matmul', 'x1'): batch_matmul_gradient_x1,
     ('batch_matmul', 'x2'): batch_matmul_gradient_x2,
     ('matmul', 'x1'): matmul_gradient_x1,
@@ -3965,6 +4019,7 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('linear_activation', 'bias'): linear_activation_gradient_bias,
     ('activate', 'x'): activate_gradient_x,
     ('activate_gradient', 'upstream'): activate_gradient_gradient_upstream,
+    ('activate_gradient', 'x'): activate_gradient_gradient_x,
     ('add_layer_norm', 'x'): add_layer_norm_gradient_x,
     ('add_layer_norm', 'residual'): add_layer_norm_gradient_residual,
     ('add_layer_norm', 'weight'): add_layer_norm_gradient_weight,
@@ -4070,11 +4125,16 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('products_of_others', 'x'): ('x',),
     ('max', 'x'): ('out', 'x'),
     ('min', 'x'): ('out', 'x'),
+    ('share_among_equals', 'x'): ('x',),
+    ('share_among_equals', 'extreme'): ('extreme',),
     ('share_among_equals', 'value'): ('extreme', 'x'),
     ('scan_sum', 'x'): (),
     ('scan_prod', 'x'): ('out', 'x'),
     ('cumulative_sum', 'x'): (),
     ('cumulative_prod', 'x'): ('out', 'x'),
+    ('cumulative_prod_gradient', 'upstream'): ('x',),
+    ('cumulative_prod_gradient', 'x'): ('upstream', 'x'),
+    ('cumulative_prod_gradient', 'y'): ('y',),
     ('batch_matmul', 'x1'): ('x2',),
     ('batch_matmul', 'x2'): ('x1',),
     ('matmul', 'x1'): ('x2',),
@@ -4297,6 +4357,7 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('linear_activation', 'bias'): ('bias', 'weight', 'x'),
     ('activate', 'x'): ('x',),
     ('activate_gradient', 'upstream'): ('x',),
+    ('activate_gradient', 'x'): ('upstream', 'x'),
     ('add_layer_norm', 'x'): ('total', 'weight'),
     ('add_layer_norm', 'residual'): ('total', 'weight'),
     ('add_layer_norm', 'weight'): ('total',),

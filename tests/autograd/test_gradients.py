@@ -348,16 +348,44 @@ _TWICE = [
 @pytest.mark.parametrize("name", _TWICE)
 def test_second_derivatives_agree_with_differences(name):
     function, *arrays = CASES[name][0]
+    _agrees_twice(function, *arrays)
 
-    def slope(*operands):
-        result = function(*operands)
-        weight = da.asarray(np.linspace(0.3, 1.7, result.size).reshape(result.shape))
-        return grad(F.sum(result * weight), operands, create_graph=True)
 
+# Rules that use ops with a meaning of their own: the derivative of such an op is a rule too.
+_SEVERAL = np.array([[0.5, -1.25, 2.0, 0.75], [1.5, 0.25, -0.5, -1.75]])
+_ZEROS = np.array([[0.5, 0.0, 2.0, 0.75], [0.0, 0.25, 0.0, -2.0]])
+_CURVED = {
+    "max": (lambda x: F.max(x * x, axis=(1,)), _SEVERAL),
+    "min of all": (lambda x: F.min(x * x * x), _SEVERAL),
+    "greatest norm": (lambda x: da.linalg.vector_norm(x * x, ord=np.inf), _SEVERAL),
+    "global max pool": (lambda x: F.global_max_pool(F.reshape(x * x, (1, 2, 4))), _SEVERAL),
+    "cumulative_prod": (lambda x: F.cumulative_prod(x, axis=0), _SEVERAL),
+    "cumulative_prod with zeros": (lambda x: F.cumulative_prod(x, axis=-1, include_initial=True), _ZEROS),
+    **{
+        f"activate {name}": (lambda x, name=name: F.activate(x, activation=name), _SEVERAL)
+        for name in ("relu", "gelu", "silu", "sigmoid", "tanh")
+    },
+}
+
+
+@pytest.mark.parametrize("name", _CURVED)
+def test_rules_of_ops_of_their_own_can_be_differentiated_again(name):
+    function, x = _CURVED[name]
+    _agrees_twice(function, x)
+
+
+def test_products_of_complex_numbers_bend_as_differences_say():
+    x = np.array([0.5 + 1j, -1.25 + 0.5j, 0.75 - 0.25j])
+    _agrees_twice(lambda z: F.cumulative_prod(z, axis=0), x)
+
+
+def _agrees_twice(function, *arrays):
     def slopes(*operands):
         with da.enable_grad():
             tracked = [each if each.requires_grad else _tracked(each) for each in operands]
-            return slope(*tracked)
+            result = function(*tracked)
+            weight = da.asarray(np.linspace(0.3, 1.7, result.size).reshape(result.shape).astype(result.dtype))
+            return grad(result, tracked, weight, create_graph=True)
 
     gradcheck(slopes, tensors(arrays), rtol=1e-4, atol=1e-5)
 

@@ -617,11 +617,11 @@ DA_OPS_ASSERT(argsort_last_size, sizeof(da_attributes_argsort_last) % 8 == 0);
  *   T: all dtypes */
 
 /* zeros: () -> (out: T)
- *   A tensor of zeros (false for bool). The default dtype is float32.
+ *   A tensor of zeros (false for bool). Without a dtype it has the default dtype.
  *   T: all dtypes */
 
 /* ones: () -> (out: T)
- *   A tensor of ones (true for bool). The default dtype is float32.
+ *   A tensor of ones (true for bool). Without a dtype it has the default dtype.
  *   T: all dtypes */
 
 /* eye: () -> (out: T)
@@ -844,7 +844,7 @@ typedef struct da_attributes_cumulative_prod {
 } da_attributes_cumulative_prod;
 DA_OPS_ASSERT(cumulative_prod_size, sizeof(da_attributes_cumulative_prod) % 8 == 0);
 
-/* cumulative_prod_gradient: (g: T, x: T, y: T) -> (out: T)
+/* cumulative_prod_gradient: (upstream: T, x: T, y: T) -> (out: T)
  *   The gradient of the running product of x, whose result is y. Zeros in x are no trouble.
  *   T: floating, complex
  *   error: float16 2, bfloat16 2, float32 16, float64 16, complex64 32, complex128 32 */
@@ -963,7 +963,7 @@ DA_OPS_ASSERT(put_along_axis_add_size, sizeof(da_attributes_put_along_axis_add) 
 
 /* one_hot: (indices: int64) -> (out: T)
  *   A new axis (the last by default) of num_classes, 1 at the position that the index names and 0
- *   elsewhere; all 0 for an index out of range. The default dtype is float32.
+ *   elsewhere; all 0 for an index out of range. Without a dtype it has the default dtype.
  *   T: bool, integer, floating, complex */
 typedef struct da_attributes_one_hot {
   uint64_t struct_size;
