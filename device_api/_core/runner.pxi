@@ -57,9 +57,11 @@ cdef int _run_steps(Program program, ce.Frame *frame, uint64_t first, uint64_t l
         first = step
         del failure
         _make_room(program.device, 0)
-    _raise(
-        failure, program.device, engine.step_op(step).decode("utf-8", "replace"), _text(engine.describe(step))
-    )
+    kernel = engine.step_op(step).decode("utf-8", "replace")
+    detail = _text(engine.describe(step))
+    if program.op and program.op != kernel:
+        detail = f"{detail}, as part of {program.op}"
+    _raise(failure, program.device, kernel, detail)
 
 
 cdef int _run_mixed(Program program, ce.Frame *frame, tuple attributes) except -1:

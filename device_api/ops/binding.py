@@ -84,6 +84,10 @@ def _normalized(attribute: Attribute, value: Any) -> Any:
         return dict(attribute.choices)[value] if value in dict(attribute.choices) else _reject()
     if kind in ("int", "axis"):
         number = operator.index(value)
+        # Kernels get int64; what only the host reads may be the end of a range of uint64 too. An axis is
+        # judged with its tensor.
+        if kind == "int" and not -(2**63) <= number <= (2**64 if attribute.host else 2**63 - 1):
+            _reject()
         if attribute.choices and number not in dict(attribute.choices).values():
             _reject()
         return number
@@ -97,7 +101,10 @@ def _normalized(attribute: Attribute, value: Any) -> Any:
         return _scalar(value)
     if kind == "string":
         return value if isinstance(value, str) else _reject()
-    return _integers(value)
+    numbers = _integers(value)
+    if kind == "ints" and any(not -(2**63) <= number < 2**63 for number in numbers):
+        _reject()
+    return numbers
 
 
 def _integers(value: Any) -> tuple[int, ...]:
@@ -118,7 +125,7 @@ def _reject() -> Any:
 
 def _unfit(spec: OpSpec, attribute: Attribute, value: Any) -> AttributeValueError:
     wanted = {
-        "int": "an integer",
+        "int": "an integer of 64 bits",
         "axis": "an integer",
         "bool": "True or False",
         "float": "a number",
@@ -126,7 +133,7 @@ def _unfit(spec: OpSpec, attribute: Attribute, value: Any) -> AttributeValueErro
         "scalar": "a Python number",
         "axes": "an integer or a tuple of integers",
         "shape": "an integer or a tuple of integers",
-        "ints": "an integer or a tuple of integers",
+        "ints": "an integer of 64 bits or a tuple of them",
         "string": "a text",
     }[attribute.kind]
     if attribute.choices:

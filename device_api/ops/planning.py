@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from device_api import _core, dtypes
-from device_api.errors import DeviceMismatch, DTypeError, ShapeError
+from device_api.errors import AttributeValueError, DeviceMismatch, DTypeError, OpError, ShapeError
 from device_api.ops.assembly import Aliases, KernelsDeclined, assemble, drop_dead, redirect
 from device_api.ops.binding import bind_attributes
 from device_api.ops.builder import Builder, Operand
@@ -36,10 +36,20 @@ def plan(
     while True:
         try:
             return _planned(spec_of(op), device, inputs, attributes, out, declined)
+        except (ShapeError, AttributeValueError, DTypeError) as error:
+            raise _of_call(error, spec_of(op).name) from error.__cause__
         except KernelsDeclined as answer:
             if answer.kernels <= declined:
                 raise answer.error from None
             declined |= answer.kernels
+
+
+def _of_call(error: OpError, op: str) -> OpError:
+    """The error with the name of the op that was called, where an op that it is composed of has raised it."""
+    if error.op != op:
+        error.args = (f"{op}: {error}",)
+        error.op = op
+    return error
 
 
 def _planned(
