@@ -168,9 +168,10 @@ def test_memory_freed_before_its_work_ran_fails_the_stream(sim: Accelerator) -> 
 
 
 def test_work_without_a_stream_comes_after_everything_on_the_device(any_mode: Accelerator) -> None:
-    sim, x = any_mode, vector(ones(any_mode, 2))
+    sim = any_mode
     streams = [sim.stream() for _ in range(3)]
     for stream in streams:
+        x = vector(ones(sim, 2))
         sim.launch("square", [x], [x], stream=stream)
         sim.wait_event(streams[0], sim.event())
     sim.launch("negative", [x], [x])
