@@ -113,6 +113,16 @@ def test_a_statistic_may_overflow_where_its_sums_do(op: str) -> None:
         assert not judge(op, exact / 2, x, **attributes).good
 
 
+@pytest.mark.parametrize(("loss", "flushed"), [(0.75, 1), (2.5, 0)])
+def test_a_step_that_takes_subnormal_numbers_for_zero_is_poor_and_not_wrong(
+    loss: float, flushed: int
+) -> None:
+    least = np.float32(np.finfo(np.float32).smallest_normal)
+    inputs = [np.array([value], np.float32) for value in (9 * least, loss * least, 1)]
+    found = judge("sgd_step", inputs[0], *inputs, weight_decay=0.0)
+    assert (found.wrong, found.flushed) == (1, flushed)
+
+
 def test_nothing_is_demanded_of_a_matrix_without_an_inverse() -> None:
     x = np.array([[np.inf, 0.0], [0.0, 2.0]])
     assert judge("solve", np.array([np.nan, 0.5]), x, np.array([1.0, 1.0])).good
