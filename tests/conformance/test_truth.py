@@ -21,6 +21,8 @@ from conformance.target import Target
 from device_api.abi import _tables, snapshot, versions
 from device_api.ops._table import OPS
 
+SIMULATED = Path(__file__).resolve().parents[2] / "plugins" / "simulated" / "sim.json"
+
 
 def test_there_is_a_host_for_each_kept_layout_one_older_and_newer_ones() -> None:
     minors = {host.minor for host in hosts()}
@@ -100,3 +102,16 @@ def test_wrong_factors_and_draws_fail(
     right = ops_properties._call
     monkeypatch.setattr(ops_properties, "_call", lambda *a, **k: spoil(right(*a, **k)))
     assert execute(case, target, 0)[0].status is Status.FAIL
+
+
+def test_a_kernel_whose_operands_have_more_axes_than_the_device_takes_is_no_untruth(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One list of kernels serves devices of all ranks: volumes have five axes, this device takes three."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIM_MAX_RANK", "3")
+    names = ["ops.adaptive_avg_pool3d.float32.claim", "ops.add.float32.claim"]
+    outcome = run(str(SIMULATED), include=names, jobs=1, progress=False, artifacts="failures")
+    found = {result.name: result.status for result in outcome.results}
+    assert found == dict(zip(names, (Status.NOT_SUPPORTED, Status.PASS), strict=True))
+    assert outcome.exit_code == 0
