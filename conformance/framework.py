@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import device_api as da
+import device_api._activation
 import device_api.dtypes as dtypes
 from conformance.case import Failure, NotSupported
 from conformance.samples import Sample

@@ -115,3 +115,12 @@ def test_a_kernel_whose_operands_have_more_axes_than_the_device_takes_is_no_untr
     found = {result.name: result.status for result in outcome.results}
     assert found == dict(zip(names, (Status.NOT_SUPPORTED, Status.PASS), strict=True))
     assert outcome.exit_code == 0
+
+
+def test_a_case_that_goes_through_the_framework_runs_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a process of its own, where no other case has used the framework before."""
+    monkeypatch.chdir(tmp_path)
+    outcome = run("cpu", include=["ops.uniform.float32.properties"], jobs=1, progress=False)
+    assert [result.status for result in outcome.results] == [Status.PASS]
