@@ -1,6 +1,7 @@
 // reduce_max, reduce_min, reduce_any, reduce_all, reduce_argmax and reduce_argmin. A NaN is the extreme of
 // its row, in either direction; of equal extremes the first counts. any and all are the maximum and minimum
 // of bytes, whose empty rows have a result.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -61,38 +62,82 @@ REFERENCE_CPU_CLONES void chunk_integers(char *value, const char *x, int64_t n, 
   write(value, best);
 }
 
-// Floats: lanes hold extremes as if there were no NaN. Beside them stands the greatest magnitude, as an
-// integer of the same bits: it is above that of infinity when there was a NaN.
+// Of two vectors or numbers of which none is NaN.
+template <class Op>
+struct Better {
+  template <class V>
+  static void keep(V &best, const V &x) {
+    best = Op::kTakesGreatest ? (best > x ? best : x) : (best < x ? best : x);
+  }
+};
+
+struct Added {
+  template <class V>
+  static void keep(V &sum, const V &x) {
+    sum += x;
+  }
+};
+
+// Combines all lanes of a vector, halves of it at a time.
+template <class Combine, class T, int kLanes>
+inline __attribute__((always_inline)) T across(const char *lanes) {
+  if constexpr (kLanes == 1) {
+    return read<T>(lanes);
+  } else {
+    Vector<T, kLanes / 2> low, high;
+    std::memcpy(&low, lanes, sizeof(low));
+    std::memcpy(&high, lanes + sizeof(low), sizeof(high));
+    Combine::keep(low, high);
+    return across<Combine, T, kLanes / 2>(reinterpret_cast<const char *>(&low));
+  }
+}
+
+template <class T>
+inline __attribute__((always_inline)) bool has_nan(const char *x, int64_t n) {
+  const Cell<T> *cell = reinterpret_cast<const Cell<T> *>(x);
+  int found = 0;
+  for (int64_t i = 0; i < n; ++i) found |= static_cast<int>(cell[i].get() != cell[i].get());
+  return found != 0;
+}
+
+// The extreme of at least kChains vectors of floats; the last ones may overlap those before. Lanes hold
+// extremes as if there were no NaN. Their sum shows whether there may be one: it is NaN then, and else only
+// where infinities of both signs met.
+template <class Op, class T, int kChains>
+inline __attribute__((always_inline)) T extreme_of_lanes(const char *x, int64_t n) {
+  constexpr int kLanes = 64 / sizeof(T);
+  constexpr int64_t kWidth = sizeof(T), kStep = kLanes * kChains;
+  Vector<T, kLanes> best[kChains], sum[kChains] = {};
+  std::memcpy(best, x, sizeof(best));
+  for (int64_t done = 0; done < n; done += kStep) {
+    const char *from = x + std::min(done, n - kStep) * kWidth;
+    for (int c = 0; c < kChains; ++c) {
+      Vector<T, kLanes> a;
+      std::memcpy(&a, from + c * kLanes * kWidth, sizeof(a));
+      sum[c] += a;
+      Better<Op>::keep(best[c], a);
+    }
+  }
+  for (int c = 1; c < kChains; ++c) {
+    sum[0] += sum[c];
+    Better<Op>::keep(best[0], best[c]);
+  }
+  const T total = across<Added, T, kLanes>(reinterpret_cast<const char *>(sum));
+  if (total != total && has_nan<T>(x, n)) return std::numeric_limits<T>::quiet_NaN();
+  return across<Better<Op>, T, kLanes>(reinterpret_cast<const char *>(best));
+}
+
 template <class Op, class T>
 REFERENCE_CPU_CLONES void chunk_floats(char *value, const char *x, int64_t n, int64_t) {
-  constexpr int kLanes = 64 / sizeof(T);
-  constexpr int64_t kWidth = sizeof(T);
-  using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  const Bits infinity = bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  constexpr int64_t kLanes = 64 / sizeof(T), kChains = 4;
   T best = read<T>(value);
-  int64_t i = 0;
-  if (n >= kLanes) {
-    Vector<T, kLanes> lanes;
-    Vector<Bits, kLanes> top{};
-    for (; i + kLanes <= n; i += kLanes) {
-      Vector<T, kLanes> a;
-      Vector<Bits, kLanes> size;
-      std::memcpy(&a, x + i * kWidth, sizeof(a));
-      std::memcpy(&size, x + i * kWidth, sizeof(size));
-      size &= std::numeric_limits<Bits>::max();
-      top = size > top ? size : top;
-      if (i == 0) lanes = a;
-      lanes = Op::kTakesGreatest ? (lanes > a ? lanes : a) : (lanes < a ? lanes : a);
-    }
-    Bits greatest = 0;
-    T found = static_cast<T>(lanes[0]);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      greatest = greatest > top[lane] ? greatest : top[lane];
-      found = Op::pick(found, static_cast<T>(lanes[lane]));
-    }
-    best = Op::pick(best, greatest > infinity ? std::numeric_limits<T>::quiet_NaN() : found);
+  if (n >= kLanes * kChains) {
+    best = Op::pick(best, extreme_of_lanes<Op, T, kChains>(x, n));
+  } else if (n >= kLanes) {
+    best = Op::pick(best, extreme_of_lanes<Op, T, 1>(x, n));
+  } else {
+    for (int64_t i = 0; i < n; ++i) best = Op::pick(best, read<T>(x + i * static_cast<int64_t>(sizeof(T))));
   }
-  for (; i < n; ++i) best = Op::pick(best, read<T>(x + i * kWidth));
   write(value, best);
 }
 

@@ -1,4 +1,4 @@
-// gather_rows and scatter_rows. All indices are checked before anything is written.
+// gather_rows, scatter_rows and index_add. All indices are checked before anything is written.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -23,10 +23,11 @@ int64_t index_at(const char *index, int64_t stride, int64_t i) {
   return value;
 }
 
-void check_indices(const char *index, int64_t stride, int64_t count, int64_t rows) {
+// `least`: the smallest index that counts; a negative one counts from the end.
+void check_indices(const char *index, int64_t stride, int64_t count, int64_t rows, int64_t least = 0) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t value = index_at(index, stride, i);
-    if (value < 0 || value >= rows) {
+    if (value < least || value >= rows) {
       throw Failure(DA_STATUS_OUT_OF_RANGE, "index " + std::to_string(value) + " at position " +
                                                 std::to_string(i) + " is outside the " +
                                                 std::to_string(rows) + " rows; nothing was written");
@@ -42,7 +43,11 @@ struct Table {
         columns(tensor.dl.shape[1]),
         row(tensor.dl.strides[0] * width),
         column(tensor.dl.shape[1] == 1 ? width : tensor.dl.strides[1] * width) {}
-  int64_t width, rows, columns, row, column;
+  // Row-major.
+  Table(int64_t bytes, int64_t height, int64_t count)
+      : width(bytes), rows(height), columns(count), row(count * bytes), column(bytes) {}
+  Table() = default;
+  int64_t width = 0, rows = 0, columns = 0, row = 0, column = 0;
 };
 
 void move_row(char *to, const Table &target, const char *from, const Table &source) {
@@ -145,17 +150,44 @@ AddRow add_row_of(int32_t dtype) {
   }
 }
 
+// Rows of a target and the updates that go there, one after the other. The order of updates to one row
+// decides the result, so each thread goes over all indices and takes those of its own rows. Whose a row is
+// changes nothing, so there are no more shares than threads.
+struct Scatter {
+  Table target, updates;
+  int64_t count = 0, index_stride = 0;  // of the updates; bytes
+
+  // `add` NULL: the updates replace.
+  void run(char *to, const char *index, const char *from, AddRow add) const {
+    const int64_t shares = count * target.columns >= kParallel ? thread_count() : 1;
+    const int64_t grain = (target.rows + shares - 1) / shares;
+    parallel_for(target.rows, grain, [&](int64_t begin, int64_t end) {
+      const char *update = from;
+      for (int64_t i = 0; i < count; ++i, update += updates.row) {
+        const int64_t given = index_at(index, index_stride, i);
+        const int64_t row = given < 0 ? given + target.rows : given;
+        if (row < begin || row >= end) continue;
+        if (add != nullptr) {
+          add(to + row * target.row, target.column, update, updates.column, target.columns);
+        } else {
+          move_row(to + row * target.row, target, update, updates);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kParallel = 1 << 16;  // elements from which threads pay
+};
+
 class ScatterPlan final : public Plan {
  public:
   explicit ScatterPlan(const Request &request)
       : base_(build_copy(Request{request.op, request.inputs, 1, request.outputs, 1, nullptr})),
         add_row_(add_row_of(request.out().dtype)),
-        target_(request.out()),
-        updates_(request.in(2)),
-        count_(request.in(1).dl.shape[0]),
-        index_stride_(request.in(1).dl.strides[0] * 8) {}
+        scatter_{Table(request.out()), Table(request.in(2)), request.in(1).dl.shape[0],
+                 request.in(1).dl.strides[0] * 8} {}
 
-  // One thread, because the order of updates to one row decides the result.
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs,
            const void *attributes) const override {
     const int64_t reduction = attributes_of<da_attributes_scatter_rows>(attributes).reduction;
@@ -168,18 +200,10 @@ class ScatterPlan final : public Plan {
       throw Failure(DA_STATUS_UNIMPLEMENTED,
                     "adds no elements of dtype code " + std::to_string(outputs[0]->dtype));
     }
-    const char *index = address(inputs[1]), *from = address(inputs[2]);
-    char *to = address(outputs[0]);
-    check_indices(index, index_stride_, count_, target_.rows);
+    const char *index = address(inputs[1]);
+    check_indices(index, scatter_.index_stride, scatter_.count, scatter_.target.rows);
     base_->run(inputs, outputs, nullptr);
-    for (int64_t i = 0; i < count_; ++i, from += updates_.row) {
-      char *row = to + index_at(index, index_stride_, i) * target_.row;
-      if (adds) {
-        add_row_(row, target_.column, from, updates_.column, target_.columns);
-      } else {
-        move_row(row, target_, from, updates_);
-      }
-    }
+    scatter_.run(address(outputs[0]), index, address(inputs[2]), adds ? add_row_ : nullptr);
   }
 
  private:
@@ -187,8 +211,42 @@ class ScatterPlan final : public Plan {
 
   std::unique_ptr<Plan> base_;
   AddRow add_row_;
-  Table target_, updates_;
-  int64_t count_, index_stride_;
+  Scatter scatter_;
+};
+
+// Row-major tensors, whose axes before the one of the indices are places with a matrix of rows each.
+class IndexAddPlan final : public Plan {
+ public:
+  explicit IndexAddPlan(const Request &request)
+      : base_(build_copy(Request{request.op, request.inputs, 1, request.outputs, 1, nullptr})),
+        add_row_(add_row_of(request.out().dtype)) {
+    const int64_t axis = attributes_of<da_attributes_index_add>(request.attributes).axis;
+    const da_dl_tensor &x = request.in(0).dl;
+    const int64_t rows = x.shape[axis], count = element_count(request.in(1));
+    int64_t columns = 1;
+    for (int64_t d = 0; d < axis; ++d) outer_ *= x.shape[d];
+    for (int64_t d = axis + 1; d < x.ndim; ++d) columns *= x.shape[d];
+    const int64_t width = item_size(request.out().dtype);
+    scatter_ = {Table(width, rows, columns), Table(width, count, columns), count, 8};
+  }
+
+  void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
+    const char *index = address(inputs[1]), *from = address(inputs[2]);
+    char *to = address(outputs[0]);
+    check_indices(index, scatter_.index_stride, scatter_.count, scatter_.target.rows, -scatter_.target.rows);
+    base_->run(inputs, outputs, nullptr);
+    for (int64_t place = 0; place < outer_; ++place) {
+      scatter_.run(to, index, from, add_row_);
+      to += scatter_.target.rows * scatter_.target.row;
+      from += scatter_.count * scatter_.updates.row;
+    }
+  }
+
+ private:
+  std::unique_ptr<Plan> base_;
+  AddRow add_row_;
+  int64_t outer_ = 1;
+  Scatter scatter_;
 };
 
 }  // namespace
@@ -199,6 +257,10 @@ std::unique_ptr<Plan> build_gather_rows(const Request &request) {
 
 std::unique_ptr<Plan> build_scatter_rows(const Request &request) {
   return std::make_unique<ScatterPlan>(request);
+}
+
+std::unique_ptr<Plan> build_index_add(const Request &request) {
+  return std::make_unique<IndexAddPlan>(request);
 }
 
 }  // namespace reference_cpu

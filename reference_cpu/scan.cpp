@@ -1,6 +1,6 @@
 // scan_sum and scan_prod: inclusive, over the last axis. float32 and narrower accumulate in float64 and round
 // each result once; float64 sums carry their rounding errors along; integers wrap. A row is one thread's
-// work.
+// work, a few rows at a time: an addition waits for the one before it in its row, but not for other rows.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -82,17 +82,42 @@ struct WrappingProduct {
   T result() const { return made; }
 };
 
-using Scan = void (*)(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t n);
+constexpr int kTogether = 4;  // rows that one thread goes over at a time
+
+// Where each of a few rows begins.
+struct Rows {
+  char *out[kTogether];
+  const char *in[kTogether];
+};
+
+using Scan = void (*)(const Rows &rows, int count, int64_t out_stride, int64_t in_stride, int64_t n);
+
+template <class Accumulator, class T, int kRows>
+inline void scan_together(char *const *out_rows, const char *const *in_rows, int64_t out_stride,
+                          int64_t in_stride, int64_t n) {
+  Accumulator accumulators[kRows];
+  char *out[kRows];
+  const char *in[kRows];
+  std::copy_n(out_rows, kRows, out);
+  std::copy_n(in_rows, kRows, in);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int row = 0; row < kRows; ++row) {
+      T item;
+      std::memcpy(static_cast<void *>(&item), in[row] + i * in_stride, sizeof(T));
+      accumulators[row].take(item);
+      const T made = accumulators[row].result();
+      std::memcpy(out[row] + i * out_stride, &made, sizeof(T));
+    }
+  }
+}
 
 template <class Accumulator, class T>
-void scan(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t n) {
-  Accumulator accumulator;
-  for (int64_t i = 0; i < n; ++i, in += in_stride, out += out_stride) {
-    T item;
-    std::memcpy(static_cast<void *>(&item), in, sizeof(T));
-    accumulator.take(item);
-    const T made = accumulator.result();
-    std::memcpy(out, &made, sizeof(T));
+void scan(const Rows &rows, int count, int64_t out_stride, int64_t in_stride, int64_t n) {
+  if (count == kTogether) {
+    return scan_together<Accumulator, T, kTogether>(rows.out, rows.in, out_stride, in_stride, n);
+  }
+  for (int row = 0; row < count; ++row) {
+    scan_together<Accumulator, T, 1>(rows.out + row, rows.in + row, out_stride, in_stride, n);
   }
 }
 
@@ -146,16 +171,20 @@ class ScanPlan final : public Plan {
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
     const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, length_));
     parallel_for(rows_, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const char *in = address(inputs[0]);
-        char *out = address(outputs[0]);
-        int64_t rest = row;
-        for (int d = rank_ - 1; d >= 0; --d) {
-          in += rest % size_[d] * in_step_[d];
-          out += rest % size_[d] * out_step_[d];
-          rest /= size_[d];
+      for (int64_t row = begin; row < end; row += kTogether) {
+        const int count = static_cast<int>(std::min<int64_t>(kTogether, end - row));
+        Rows rows;
+        for (int i = 0; i < count; ++i) {
+          rows.in[i] = address(inputs[0]);
+          rows.out[i] = address(outputs[0]);
+          int64_t rest = row + i;
+          for (int d = rank_ - 1; d >= 0; --d) {
+            rows.in[i] += rest % size_[d] * in_step_[d];
+            rows.out[i] += rest % size_[d] * out_step_[d];
+            rest /= size_[d];
+          }
         }
-        scan_(out, out_stride_, in, in_stride_, length_);
+        scan_(rows, count, out_stride_, in_stride_, length_);
       }
     });
   }

@@ -1,96 +1,31 @@
-// argsort_last: stable, in both directions, NaN last in both. Elements become unsigned keys whose order is
-// the wanted one, so that two sorts serve all types: radix sort for long rows, insertion sort for short ones.
+// argsort_last: stable, in both directions, NaN last in both.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "device_api/ops.h"
 #include "error.hpp"
 #include "families.hpp"
 #include "pool.hpp"
-#include "types.hpp"
+#include "sort_keys.hpp"
 
 namespace reference_cpu {
 namespace {
 
-constexpr int64_t kShort = 48;       // elements up to which insertion is faster
 constexpr int64_t kPiece = 1 << 13;  // elements that one thread takes at a time
-
-template <class Key>
-struct Item {
-  Key key;
-  int64_t index;
-};
-
-template <class Key>
-void insertion_sort(Item<Key> *items, int64_t n) {
-  for (int64_t i = 1; i < n; ++i) {
-    const Item<Key> item = items[i];
-    int64_t place = i;
-    for (; place > 0 && items[place - 1].key > item.key; --place) items[place] = items[place - 1];
-    items[place] = item;
-  }
-}
-
-// Least significant byte first; a byte that is the same in all keys costs no pass.
-template <class Key>
-void radix_sort(Item<Key> *items, Item<Key> *spare, int64_t n) {
-  constexpr int kBytes = sizeof(Key);
-  std::vector<int64_t> counts(kBytes * 256);
-  for (int64_t i = 0; i < n; ++i) {
-    for (int byte = 0; byte < kBytes; ++byte) ++counts[byte * 256 + ((items[i].key >> (8 * byte)) & 255)];
-  }
-  Item<Key> *from = items, *to = spare;
-  for (int byte = 0; byte < kBytes; ++byte) {
-    int64_t *count = &counts[byte * 256];
-    if (count[(from[0].key >> (8 * byte)) & 255] == n) continue;
-    int64_t place = 0;
-    for (int value = 0; value < 256; ++value) {
-      const int64_t size = count[value];
-      count[value] = place;
-      place += size;
-    }
-    for (int64_t i = 0; i < n; ++i) to[count[(from[i].key >> (8 * byte)) & 255]++] = from[i];
-    std::swap(from, to);
-  }
-  if (from != items) std::copy(from, from + n, items);
-}
-
-// A key that grows as the element does. Zeros of both signs are one key; a NaN is the greatest, in both
-// directions.
-template <class Key, class T>
-Key key_of(T value, bool descending) {
-  Key key;
-  if constexpr (std::is_integral_v<T>) {
-    key = static_cast<Key>(value);
-    if constexpr (std::is_signed_v<T>) key ^= Key{1} << (sizeof(Key) * 8 - 1);
-  } else {
-    const auto number = widen(value);
-    if (number != number) return std::numeric_limits<Key>::max();
-    const Key bits = number == 0 ? Key{0} : bit_cast<Key>(number);
-    constexpr Key sign = Key{1} << (sizeof(Key) * 8 - 1);
-    key = (bits & sign) != 0 ? ~bits : bits | sign;
-  }
-  return descending ? static_cast<Key>(~key) : key;
-}
 
 using SortRow = void (*)(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t n,
                          bool descending);
 
 template <class T, class Key>
 void sort_row(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t n, bool descending) {
-  std::vector<Item<Key>> items(static_cast<size_t>(n > kShort ? 2 * n : n));
+  std::vector<Item<Key>> items(static_cast<size_t>(2 * n));
   for (int64_t i = 0; i < n; ++i) {
     T value;
     std::memcpy(&value, in + i * in_stride, sizeof(T));
     items[static_cast<size_t>(i)] = {key_of<Key>(value, descending), i};
   }
-  if (n > kShort) {
-    radix_sort(items.data(), items.data() + n, n);
-  } else {
-    insertion_sort(items.data(), n);
-  }
+  sort_items(items.data(), items.data() + n, n);
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(out + i * out_stride, &items[static_cast<size_t>(i)].index, sizeof(int64_t));
   }

@@ -30,7 +30,7 @@ from conformance.trial import Operand, Trial
 
 REPLACE, ADD = 1, 2
 # (rows of x, columns, indices)
-SIZES = ((1, 1, 1), (5, 3, 7), (7, 1, 4), (3, 17, 9), (64, 33, 65), (2, 5, 1), (300, 2, 1000))
+SIZES = ((1, 1, 1), (5, 3, 7), (7, 1, 4), (3, 17, 9), (64, 33, 65), (2, 5, 1), (300, 2, 1000), (60, 35, 2000))
 
 
 def _reductions(kernel: Kernel) -> tuple[int, ...]:

@@ -84,6 +84,13 @@ def take(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.anything(2, 4, 3), d.index(4, 2, 2)), {"axis": 1})
 
 
+@makes("take", large=True)
+def large_take(d: Draw, op: str) -> Iterator[Sample]:
+    yield Sample((d.anything(30, 40), d.index(40, 1300, negative=True)), {"axis": 1})
+    yield Sample((d.anything(600, 41), d.index(600, 1100)), {"axis": 0})
+    yield Sample((d.anything(3, 20, 70), d.index(20, 11, 17)), {"axis": 1})
+
+
 @makes("put_add")
 def put_add(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.normal(5, 4), d.index(3, 5, negative=True)), {"shape": (3, 4), "axis": 0})
@@ -102,6 +109,7 @@ def large_take_along_axis(d: Draw, op: str) -> Iterator[Sample]:
     for shape, taken, axis in (((3, 50, 300), 90, 1), ((700, 5), 3000, 0), ((400, 150), 97, 1)):
         places = (*shape[:axis], taken, *shape[axis + 1 :])
         yield Sample((d.anything(*shape), d.index(shape[axis], *places, negative=True)), {"axis": axis})
+    yield Sample((d.anything(30, 40), d.index(40, 30, 1300, negative=True)), {"axis": 1})
 
 
 @makes("put_along_axis_add")
@@ -113,7 +121,13 @@ def put_along_axis_add(d: Draw, op: str) -> Iterator[Sample]:
 @makes("index_add")
 def index_add(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.normal(3, 4), d.index(3, 5), d.normal(5, 4)), {"axis": 0})
-    yield Sample((d.normal(3, 4), d.index(4, 2), d.normal(3, 2)), {"axis": 1})
+    yield Sample((d.normal(3, 4), d.index(4, 2, negative=True), d.normal(3, 2)), {"axis": 1})
+    yield Sample((d.normal(2, 3, 4), d.index(3, 2, 2), d.normal(2, 2, 2, 4)), {"axis": 1})
+
+
+@makes("index_add", large=True)
+def large_index_add(d: Draw, op: str) -> Iterator[Sample]:
+    yield Sample((d.normal(300, 70), d.index(300, 1000, negative=True), d.normal(1000, 70)), {"axis": 0})
 
 
 @makes("scatter_add")
@@ -126,6 +140,12 @@ def scatter_add(d: Draw, op: str) -> Iterator[Sample]:
 def embedding(d: Draw, op: str) -> Iterator[Sample]:
     yield Sample((d.anything(5, 3), d.index(5, 2, 4, negative=True)))
     yield Sample((d.anything(5, 3), np.array([0, 1, 2, 2])))
+
+
+@makes("embedding", large=True)
+def large_embedding(d: Draw, op: str) -> Iterator[Sample]:
+    yield Sample((d.anything(500, 33), d.index(500, 30, 40, negative=True)))
+    yield Sample((d.anything(500, 1), d.index(500, 700)))
 
 
 @makes("embedding_gradient")

@@ -120,6 +120,16 @@ def top_k(d: Draw, op: str) -> Iterator[Sample]:
     for axis, k in ((0, 1), (1, 2), (1, 5)):
         for largest in (False, True):
             yield Sample((d.distinct(3, 5),), {"axis": axis, "k": k, "largest": largest})
+    yield Sample((d.distinct(2, 3, 4),), {"axis": 1, "k": 2})
+
+
+@makes("top_k", large=True)
+def large_top_k(d: Draw, op: str) -> Iterator[Sample]:
+    # Integers and the rounded ones have equals among them.
+    for shape, axis in (((50, 301), 1), ((301, 50), 0), ((3, 200, 20), 1)):
+        for k in (5, 64, 65, 150):
+            for x in (d.normal(*shape), np.round(d.normal(*shape).astype(np.float32)).astype(d.dtype)):
+                yield Sample((x,), {"axis": axis, "k": k, "largest": k != 64})
 
 
 @makes("searchsorted")

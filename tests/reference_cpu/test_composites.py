@@ -12,6 +12,7 @@ from cpu_driver import child
 from numpy.lib.stride_tricks import sliding_window_view
 
 import device_api as da
+from device_api.errors import IndexOutOfRange
 from device_api.ops import _functions as ops
 
 RNG = np.random.default_rng(0)
@@ -178,6 +179,7 @@ def test_composites_have_the_same_bits_for_any_number_of_threads() -> None:
 import hashlib
 import numpy as np
 import device_api as da
+from device_api.errors import IndexOutOfRange
 from device_api.ops import _functions as ops
 rng = np.random.default_rng(1)
 x, w = (da.asarray(rng.standard_normal(s).astype("float32")) for s in ((3, 40, 50, 50), (30, 40, 3, 3)))
@@ -185,7 +187,10 @@ y = da.conv2d(x, w, padding=1)
 made = [y, ops.convolution_weight_gradient(x, y, shape=w.shape, padding=1), da.sum(x, axis=(0, 2)),
         ops.convolution_input_gradient(y, w, shape=x.shape, padding=1), da.softmax(x, axis=1),
         da.layer_norm(x, axis=1), *da.batch_norm_training(x, da.zeros((40,)), da.ones((40,))),
-        da.max_pool2d(x, window=3, stride=2), da.avg_pool2d(x, window=3, stride=2, padding=1)]
+        da.max_pool2d(x, window=3, stride=2), da.avg_pool2d(x, window=3, stride=2, padding=1),
+        *da.top_k(x, 5, axis=1), da.cumulative_sum(x, axis=3)]
+rows, updates = (da.asarray(rng.standard_normal(s).astype("float32")) for s in ((30, 70), (2000, 70)))
+made.append(da.index_add(rows, da.asarray(rng.integers(-30, 30, 2000)), updates))
 print(hashlib.sha256(b"".join(each.numpy().tobytes() for each in made)).hexdigest())
 """
     assert len({child(code, DEVICE_API_CPU_THREADS=count) for count in ("1", "2", "5")}) == 1
@@ -208,3 +213,31 @@ def test_mean_squared_distances_of_broadcast_and_of_no_elements() -> None:
     np.testing.assert_allclose(float(da.mse_loss(a, a[:1])), ((x - x[:1]) ** 2).mean(), rtol=1e-6)
     assert np.isnan(float(da.mse_loss(a[:0], a[:0])))
     assert float(da.mse_loss(a[:0], a[:0], reduction="sum")) == 0
+
+
+@pytest.mark.parametrize("place", [0, 700, 39_999])
+@pytest.mark.parametrize("bad", [-41, 40, 1 << 62, -(1 << 63)])
+def test_a_position_outside_is_an_error_wherever_it_stands(place: int, bad: int) -> None:
+    x, places = da.asarray(RNG.standard_normal((40, 50))), np.zeros((800, 50), np.int64)
+    places.flat[place] = bad
+    updates = da.zeros((800, 50, 50), dtype=da.float64)
+    for call in (
+        lambda: da.take_along_axis(x, da.asarray(places), axis=0),
+        lambda: da.take(x, da.asarray(places), axis=0),
+        lambda: da.embedding(x, da.asarray(places)),
+        lambda: da.index_add(x, da.asarray(places), updates),
+    ):
+        with pytest.raises(IndexOutOfRange, match=f"index {bad} "):
+            call()
+
+
+@pytest.mark.parametrize("k", [1, 64, 65, 300])
+def test_the_first_k_are_those_of_a_stable_sort_and_keep_their_bits(k: int) -> None:
+    x = RNG.integers(-3, 3, (7, 300, 5)).astype(np.float32)
+    x[RNG.random(x.shape) < 0.2] = np.nan
+    x[RNG.random(x.shape) < 0.2] = -0.0
+    for largest in (False, True):
+        order = da.argsort(da.asarray(x), axis=1, descending=largest).numpy()[:, :k]
+        values, places = da.top_k(da.asarray(x), k, axis=1, largest=largest)
+        assert (places.numpy() == order).all()
+        assert values.numpy().tobytes() == np.take_along_axis(x, order, axis=1).tobytes()
