@@ -11,11 +11,18 @@
 #include "loops.hpp"
 #include "pool.hpp"
 
+// The compiler unrolls no loop that it cannot vectorise on its own.
+#if defined(__clang__)
+#define REFERENCE_CPU_UNROLL _Pragma("unroll 8")
+#else
+#define REFERENCE_CPU_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 namespace reference_cpu {
 namespace {
 
 constexpr int64_t kPiece = 1 << 14;  // elements of one thread's piece
-constexpr int64_t kBlock = 512;      // positions that are looked at together
+constexpr int64_t kBlock = 256;      // positions that are looked at together
 
 struct Wide {
   uint64_t low, high;
@@ -56,6 +63,7 @@ void take_elements(const char *from, const int64_t *places, char *to, int64_t co
   const Cell<T> *source = reinterpret_cast<const Cell<T> *>(from);
   Cell<T> *out = cells<T>(to);
   if (inner == 1) {
+    REFERENCE_CPU_UNROLL
     for (int64_t i = 0; i < count; ++i) out[i] = source[places[i]];
     return;
   }
