@@ -104,6 +104,34 @@ def test_its_build_lists_all_its_sources() -> None:
         assert f"  {path.relative_to(SOURCE).as_posix()}" in listed
 
 
+SPECIAL_VALUES = """
+import itertools, sys
+import numpy as np
+import device_api as da
+
+parts = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
+z = np.array([complex(x, y) for x, y in itertools.product(parts, parts)])
+
+def parts_and_signs(values):
+    values = values.astype(np.complex128)
+    return [(str(np.sign(part)), bool(np.isfinite(part)), bool(np.signbit(part)) or part != part)
+            for each in values for part in (each.real, each.imag)]
+
+for name in sys.argv[1:]:
+    function = getattr(da, name)
+    here, there = (function(da.asarray(z, device=each)).numpy() for each in ("primitives", "cpu"))
+    assert parts_and_signs(here) == parts_and_signs(there), (name, list(zip(z, here, there)))
+"""
+
+
+def test_complex_functions_have_the_zeros_infinities_and_nans_of_the_reference(run: Run) -> None:
+    functions = (
+        "sqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
+    )
+    done = run("-c", SPECIAL_VALUES, *functions.split(), DEVICE_API_FALLBACK="error")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_it_passes_the_quick_conformance_run(run: Run, library: Path, tmp_path: Path) -> None:
     done = run("-P", "-m", "device_api.cli", "conformance", str(library), "--quick", "--jobs", "1")

@@ -27,7 +27,7 @@ double complex complex_expm1(double complex z) {
     return cexp(z) - 1;
   }
   const double half = sin(y / 2);
-  return make_complex(expm1(x) * cos(y) - 2 * half * half, exp(x) * sin(y));
+  return make_complex(expm1(x) * cos(y) - 2 * half * half + 0.0, exp(x) * sin(y)); /* never -0 */
 }
 
 /* Adds `term` to a sum, and what the rounding lost to its error. */
