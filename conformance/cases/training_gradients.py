@@ -141,8 +141,13 @@ def _away_from_zero(rng: np.random.Generator, like: Array) -> Array:
     return part() + 1j * part() if like.dtype.kind == "c" else part()
 
 
-# Operands that are numbers of one kind or another, and not to be moved.
-_STEPS = {("hinge_embedding_loss", "target")}
+# Operands that are numbers of one kind or another, or by whose being equal the result goes in steps: not to be
+# moved.
+_STEPS = {
+    ("hinge_embedding_loss", "target"),
+    ("share_among_equals", "x"),
+    ("share_among_equals", "extreme"),
+}
 _SYMMETRIC = {"cholesky", "eigvalsh", "eigh"}
 # Ops whose further results have no gradient: running averages, positions.
 _FIRST_ONLY = {"batch_norm_training"}

@@ -29,14 +29,16 @@ def product(sizes: Sequence[int]) -> int:
 
 
 def last_axis_order(axes: Sequence[int], ndim: int) -> Shape:
-    """The order of axes that puts these behind all others."""
-    return (*(axis for axis in range(ndim) if axis not in axes), *axes)
+    """The order of axes that puts these behind all others. Negative axes count from the end."""
+    last = [axis % ndim for axis in axes]
+    return (*(axis for axis in range(ndim) if axis not in last), *last)
 
 
 def last_axis_shape(shape: Sequence[int], axes: Sequence[int]) -> Shape:
-    """The shape after these axes were put last and merged into one."""
-    kept = (size for axis, size in enumerate(shape) if axis not in axes)
-    return (*kept, math.prod(shape[axis] for axis in axes))
+    """The shape after these axes were put last and merged into one. Negative axes count from the end."""
+    last = [axis % len(shape) for axis in axes]
+    kept = (size for axis, size in enumerate(shape) if axis not in last)
+    return (*kept, math.prod(shape[axis] for axis in last))
 
 
 def inverse_permutation(order: Sequence[int]) -> Shape:

@@ -360,6 +360,7 @@ _CURVED = {
     "greatest norm": (lambda x: da.linalg.vector_norm(x * x, ord=np.inf), _SEVERAL),
     "global max pool": (lambda x: F.global_max_pool(F.reshape(x * x, (1, 2, 4))), _SEVERAL),
     "cumulative_prod": (lambda x: F.cumulative_prod(x, axis=0), _SEVERAL),
+    "the running product along the last axis": (F.scan_prod, _SEVERAL),
     "cumulative_prod with zeros": (lambda x: F.cumulative_prod(x, axis=-1, include_initial=True), _ZEROS),
     **{
         f"activate {name}": (lambda x, name=name: F.activate(x, activation=name), _SEVERAL)
