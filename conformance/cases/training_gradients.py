@@ -141,8 +141,7 @@ def _away_from_zero(rng: np.random.Generator, like: Array) -> Array:
     return part() + 1j * part() if like.dtype.kind == "c" else part()
 
 
-# Operands that are numbers of one kind or another, or by whose being equal the result goes in steps: not to be
-# moved.
+# Not to be moved: operands that are numbers of one kind or another, or by whose being equal results go in steps.
 _STEPS = {
     ("hinge_embedding_loss", "target"),
     ("share_among_equals", "x"),
