@@ -141,7 +141,7 @@ def _away_from_zero(rng: np.random.Generator, like: Array) -> Array:
     return part() + 1j * part() if like.dtype.kind == "c" else part()
 
 
-# Not to be moved: operands that are numbers of one kind or another, or by whose being equal results go in steps.
+# Not to be moved: numbers of one kind or another, and what moves results in steps by being equal.
 _STEPS = {
     ("hinge_embedding_loss", "target"),
     ("share_among_equals", "x"),

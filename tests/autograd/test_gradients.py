@@ -144,8 +144,16 @@ CASES = {
         ),
     ],
     "cumulative_prod_gradient": [
-        (lambda u, x: F.cumulative_prod_gradient(u, x, F.cumulative_prod(x, axis=1), axis=1), X, WITH_ZERO),
-        (lambda u, x: F.cumulative_prod_gradient(u, x, F.cumulative_prod(x, axis=0), axis=0), X, WITH_ZERO),
+        (
+            lambda u, x: F.cumulative_prod_gradient(u, x, F.cumulative_prod(x, axis=1), axis=1),
+            WITH_ZERO[::-1],
+            WITH_ZERO,
+        ),
+        (
+            lambda u, x: F.cumulative_prod_gradient(u, x, F.cumulative_prod(x, axis=0), axis=0),
+            WITH_ZERO[::-1],
+            WITH_ZERO,
+        ),
     ],
     "scan_sum": [(F.scan_sum, X)],
     "scan_prod": [(F.scan_prod, X), (F.scan_prod, WITH_ZERO)],
