@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from device_api.abi import constants
 from device_api.cli import paths
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +68,7 @@ def test_the_cpu_is_healthy_and_did_real_work() -> None:
         "kernels",
     ]
     assert "matmul" in finding["facts"]["passed"]
-    assert finding["facts"]["abi"] == "0.9"
+    assert finding["facts"]["abi"] == f"{constants.DA_ABI_MAJOR}.{constants.DA_ABI_MINOR}"
 
 
 def test_without_a_device_every_plugin_is_checked(stub: str) -> None:
