@@ -9,8 +9,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-import pytest
-
 from device_api.cli import paths
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +38,6 @@ assert device.kernel_runs()["acme.swish"] == 3, device.kernel_runs()
 """
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="it needs a C compiler")
 def test_a_kernel_in_c_serves_a_custom_op_with_its_attributes(tmp_path: Path) -> None:
     source = tmp_path / "source"
     shutil.copytree(
