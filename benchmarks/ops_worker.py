@@ -25,6 +25,7 @@ from device_api.bench.timing import Candidate, Row, compare
 
 _ROUNDS = (15, 45)  # of the first timing, and of the one that decides
 _SECONDS = (2.0, 8.0)
+_REST = 0.015  # seconds: OpenMP's threads spin for some 10 ms when a candidate with several threads has ended
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,18 +41,18 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     for case in CASES:
         if (case.quick or not options.quick) and fnmatch.fnmatch(case.name, options.include):
-            print(json.dumps(measured(case, torch).as_json()), flush=True)
+            print(json.dumps(measured(case, torch, options.threads).as_json()), flush=True)
     return 0
 
 
-def measured(case: Case, torch: Any) -> Row:
+def measured(case: Case, torch: Any, threads: int) -> Row:
     """The row of a case; without PyTorch its ratio is None."""
-    row = _timed(case, torch, 0)
+    row = _timed(case, torch, threads, 0)
     ratio = row.ratio["torch"]
-    return row if ratio is None or ratio <= BARS[case.group] else _timed(case, torch, 1)
+    return row if ratio is None or ratio <= BARS[case.group] else _timed(case, torch, threads, 1)
 
 
-def _timed(case: Case, torch: Any, attempt: int) -> Row:
+def _timed(case: Case, torch: Any, threads: int, attempt: int) -> Row:
     generator = np.random.default_rng(0)
     arrays = [_numbers(generator, operand) for operand in case.operands]
     names: dict[str, object] = {"m": np}
@@ -71,6 +72,7 @@ def _timed(case: Case, torch: Any, attempt: int) -> Row:
         rounds=_ROUNDS[attempt],
         slice_seconds=0.01,
         most_seconds=_SECONDS[attempt],
+        rest_seconds=0.0 if threads == 1 else _REST,
     )
 
 

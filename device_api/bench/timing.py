@@ -92,16 +92,24 @@ def interleave(
     rounds: int = 30,
     slice_seconds: float = 0.002,
     most_seconds: float = math.inf,
+    rest_seconds: float = 0.0,
 ) -> dict[str, Timing]:
     """Times all candidates in round-robin slices of about `slice_seconds` each.
 
     Every candidate is called at least once per slice, and warmed up while its number of calls per slice is
-    found. A slice begins with a call that does not count: it brings the candidate's data into the caches and
-    gives the waiting threads of the one before time to fall asleep. After `most_seconds` no further round
-    begins, if there have been five.
+    found. A slice begins with `rest_seconds` of sleep, since threads of the candidate before may still wait
+    for more work by spinning and would take a processor from this one, and with a call that does not count, which
+    brings the candidate's data into the caches. After `most_seconds` no further round begins, if there have
+    been five.
     """
     timers = {name: candidate.timer() for name, candidate in candidates.items()}
-    return rotate(timers, rounds=rounds, slice_seconds=slice_seconds, most_seconds=most_seconds)
+    return rotate(
+        timers,
+        rounds=rounds,
+        slice_seconds=slice_seconds,
+        most_seconds=most_seconds,
+        rest_seconds=rest_seconds,
+    )
 
 
 def rotate(
@@ -110,6 +118,7 @@ def rotate(
     rounds: int = 30,
     slice_seconds: float = 0.002,
     most_seconds: float = math.inf,
+    rest_seconds: float = 0.0,
 ) -> dict[str, Timing]:
     """The same for timers of any kind."""
     began = time.perf_counter()
@@ -120,6 +129,7 @@ def rotate(
         if done >= LEAST_ROUNDS and time.perf_counter() - began > most_seconds:
             break
         for name in order:
+            time.sleep(rest_seconds)
             timers[name].timeit(1)
             taken[name].append(timers[name].timeit(calls[name]) / calls[name])
         order.append(order.pop(0))
@@ -134,11 +144,16 @@ def compare(
     rounds: int = 30,
     slice_seconds: float = 0.002,
     most_seconds: float = math.inf,
+    rest_seconds: float = 0.0,
 ) -> Row:
     """Times `ours` and its peers interleaved; a peer that is None is missing and gets no ratio."""
     present = {peer: candidate for peer, candidate in peers.items() if candidate is not None}
     timings = interleave(
-        {"": ours, **present}, rounds=rounds, slice_seconds=slice_seconds, most_seconds=most_seconds
+        {"": ours, **present},
+        rounds=rounds,
+        slice_seconds=slice_seconds,
+        most_seconds=most_seconds,
+        rest_seconds=rest_seconds,
     )
     mine = timings[""]
     ratio = {peer: mine.ratio_to(timings[peer]) if peer in present else None for peer in peers}

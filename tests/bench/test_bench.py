@@ -147,6 +147,22 @@ def test_medians_and_their_deviations_ignore_an_outlier() -> None:
     assert (timings["a"].median, timings["a"].mad) == (2, 0)
 
 
+def test_threads_of_one_candidate_get_time_to_fall_asleep_before_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    happened: list[str] = []
+
+    class Told(_FakeTimer):
+        def timeit(self, number: int = 1) -> float:
+            happened.append("call")
+            return super().timeit(number)
+
+    monkeypatch.setattr(timing.time, "sleep", lambda seconds: happened.append(f"rest {seconds}"))
+    timing.rotate({"a": Told([1]), "b": Told([1])}, rounds=5, slice_seconds=0.1, rest_seconds=0.25)
+    begun = happened.index("rest 0.25")
+    assert happened[begun:] == ["rest 0.25", "call", "call"] * 10
+
+
 # --- comparing --------------------------------------------------------------------------------------
 
 
