@@ -98,9 +98,9 @@ def interleave(
 
     Every candidate is called at least once per slice, and warmed up while its number of calls per slice is
     found. A slice begins with `rest_seconds` of sleep, since threads of the candidate before may still wait
-    for more work by spinning and would take a processor from this one, and with a call that does not count, which
-    brings the candidate's data into the caches. After `most_seconds` no further round begins, if there have
-    been five.
+    for more work by spinning and would take a processor from this one, and with a call that does not count,
+    which brings the candidate's data into the caches. After `most_seconds` no further round begins, if
+    there have been five.
     """
     timers = {name: candidate.timer() for name, candidate in candidates.items()}
     return rotate(
