@@ -33,9 +33,9 @@ def case(
     """Says what an op gives, and on what it is tried. An op that a plugin declares is given by its name.
 
     `reference` gets the inputs as NumPy arrays, floating ones in higher precision, None for an absent one, a
-    list flattened, and the attributes by name; it gives the exact result, or a tuple of them. `samples` draws
-    small calls, each variant of the op at least once; the tolerance is the op's `ulp`. Raises `ValueError`
-    when the op has a case already.
+    list flattened, and the attributes by name; it gives the exact result, or a flat tuple of them. `samples`
+    draws small calls, each variant of the op at least once; the tolerance is the op's `ulp`. Raises
+    `ValueError` when the op has a case already.
     """
     name = op if isinstance(op, str) else op.name
 
@@ -45,7 +45,7 @@ def case(
         made = reference(*arrays, **call.attributes)
         results = made if isinstance(made, tuple) else (made,)
         told = [None if x is None else TensorSpec(x.shape, dtypes.code(x.dtype)) for x in call.inputs]
-        codes = [dtype_of(spec, told, call.attributes, place) for place in range(len(spec.outputs))]
+        codes = [dtype_of(spec, told, call.attributes, place) for place in range(len(results))]
         return [
             Expected(_answer(result, dtypes.from_code(code)), dtypes.from_code(code))
             for result, code in zip(results, codes, strict=True)

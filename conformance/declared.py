@@ -181,7 +181,8 @@ def _shapes(spec: OpSpec, draw: Draw) -> Iterator[tuple[Shape | None, ...]]:
 
 
 def _of_forward(spec: OpSpec, draw: Draw) -> Iterator[tuple[Shape | None, ...]]:
-    """A gradient op takes gradients of the outputs, the outputs and the inputs of the op that names it."""
+    """A gradient op takes gradients of the outputs, the outputs and the inputs of the op that names it; of a
+    list of outputs only the gradients, at the end."""
     for forward in custom_specs():
         if declared.gradient_of(forward.name) != spec.name:
             continue
@@ -191,7 +192,8 @@ def _of_forward(spec: OpSpec, draw: Draw) -> Iterator[tuple[Shape | None, ...]]:
                 shape for shape, _ in results_of(forward, sample.inputs, {**defaults, **sample.attributes})
             ]
             inputs = [None if x is None else x.shape for x in sample.inputs]
-            yield (*outputs, *outputs, *inputs)
+            fixed = sum(not each.variadic for each in forward.outputs)
+            yield (*outputs[:fixed], *outputs[:fixed], *inputs, *outputs[fixed:])
 
 
 _CANDIDATES: dict[str, tuple[Any, ...]] = {

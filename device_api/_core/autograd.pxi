@@ -195,6 +195,7 @@ cdef class Recorder:
     cdef _keep(self, Node node, tuple inputs, tuple outputs, tuple recipe):
         cdef bytes by_value = recipe[0]
         cdef bytes results = recipe[1]
+        cdef size_t last = len(results) - 1  # a list of outputs, which is the last, has one entry
         cdef size_t count = PyTuple_GET_SIZE(inputs)
         cdef tuple kept = PyTuple_New(count)
         cdef object each
@@ -207,7 +208,8 @@ cdef class Recorder:
             PyTuple_SET_ITEM(kept, i, each)
         node.inputs = kept
         node.outputs = tuple([
-            _saved(<Tensor> each, i) if results[i] else facts_of(<Tensor> each) for i, each in enumerate(outputs)
+            _saved(<Tensor> each, i) if results[min(i, last)] else facts_of(<Tensor> each)
+            for i, each in enumerate(outputs)
         ])
 
 

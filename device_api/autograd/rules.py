@@ -41,12 +41,12 @@ def input_gradients(
     spec = spec_of(node.op)
     outputs = [restored(node, each, with_history) for each in node.outputs]
     attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}
-    g: Any = gradients[0] if len(spec.outputs) == 1 else tuple(gradients)
+    g = spec.gathered(gradients)
     done: set[str] = set()
     joint = JOINT_GRADIENTS.get(spec.name)
     if joint is not None:
         operands = _operands(node, input_name(node.op, places[0]), with_history)
-        yield from _distributed(node, joint(g, *operands, *outputs, **attributes), places)
+        yield from _distributed(node, joint(g, *operands, *spec.grouped(outputs), **attributes), places)
         return
     for place in places:
         name = input_name(node.op, place)

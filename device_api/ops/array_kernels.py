@@ -28,10 +28,11 @@ def on_arrays(
 ) -> Callable[[Sequence[_core.Tensor | None], Sequence[_core.Tensor], Mapping[str, Any]], None]:
     """A kernel of a function that takes the op's inputs by position and its attributes by name.
 
-    A function with a parameter `out` gets the outputs there, an array or a tuple of them, and writes them.
-    Any other function returns its results, which must have the shapes of the outputs and are converted to
-    their dtypes; on memory that the host does not see they are tensors of the device or NumPy arrays.
-    Exceptions of the package pass through; any other becomes `KernelFailed`.
+    A function with a parameter `out` gets the outputs there, an array or a tuple of them, and writes them;
+    a list of outputs is a tuple. Any other function returns its results in the same form, which must have
+    the shapes of the outputs and are converted to their dtypes; on memory that the host does not see they
+    are tensors of the device or NumPy arrays. Exceptions of the package pass through; any other becomes
+    `KernelFailed`.
     """
     writes = has_out(function)
 
@@ -46,7 +47,7 @@ def on_arrays(
         options = dict(attributes)
         if writes:
             targets = tuple(array_over(each) if visible else each for each in outputs)
-            options["out"] = targets[0] if len(targets) == 1 else targets
+            options["out"] = BY_NAME[op].gathered(targets)
         try:
             made = function(*arguments, **options)
         except DeviceApiError:
@@ -54,7 +55,7 @@ def on_arrays(
         except Exception as error:
             raise _failed(op, inputs, device, error) from error
         if not writes:
-            _store(op, made if isinstance(made, tuple) else (made,), outputs)
+            _store(op, BY_NAME[op].flattened(made), outputs)
         elif made is not None and made is not options["out"]:
             raise _refused(op, device, "it has a parameter out and returns something as well")
 

@@ -66,7 +66,7 @@ class Builder:
         spec = BY_NAME[op]
         inputs, values = bind_call(spec, arguments, attributes)
         results = self.lower(spec, inputs, values)
-        return results[0] if len(spec.outputs) == 1 else tuple(results)
+        return spec.gathered(results)
 
     # --- symbolic tensors -------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class Builder:
         outputs = RULES[spec.shape](spec, specs, attributes)
         if spec.level == "view":
             return view_ops.apply(self, spec, refs, attributes, outputs)
-        for declared, made in zip(spec.outputs, outputs, strict=True):
+        for declared, made in zip(spec.outputs, outputs, strict=False):
             bound.setdefault(declared.type, made.dtype)
         targets = [self.temporary(made.dtype, made.shape) for made in outputs]
         if spec.name == "copy" and refs[0] is not None:
@@ -240,7 +240,7 @@ class Builder:
         made = rule(self, *arguments, **attributes)
         if made is NotImplemented:
             return None
-        results = list(made) if isinstance(made, tuple) else [made]
+        results = spec.flattened(made)
         return [
             self.cast(ref.viewed(ref.layout.broadcast(wanted.shape, spec.name)), wanted.dtype)
             for ref, wanted in zip(results, outputs, strict=True)

@@ -60,13 +60,18 @@ class CustomOp:
     def __call__(
         self, *inputs: Any, out: Any = None, device: DeviceLike | None = None, **attributes: Any
     ) -> Any:
-        """The output, or a tuple of them. `device` says where an op without inputs runs."""
+        """The output, or a tuple of them; a list of outputs is a tuple, in `out` as well. `device` says where
+        an op without inputs runs."""
         if BY_NAME.get(self.name) is not self.spec:
             raise AttributeValueError("this op was unregistered", subject=self.name, op=self.name)
         given, values = bind_call(self.spec, inputs, attributes)
         ordered = tuple(values[each.name] for each in self.spec.attributes)
         place = None if device is None else open_device(device)
-        return _core.dispatch(self.spec.id, tuple(given), ordered, out, place)
+        if not self.spec.outputs[-1].variadic:
+            return _core.dispatch(self.spec.id, tuple(given), ordered, out, place)
+        targets = None if out is None else tuple(self.spec.flattened(out))
+        made = _core.dispatch(self.spec.id, tuple(given), ordered, targets, place)
+        return self.spec.gathered(made if isinstance(made, tuple) else (made,))
 
     def __repr__(self) -> str:
         return f"<custom op {self.name}>"
@@ -100,14 +105,16 @@ def custom_op(
 
     `types` has the dtypes of each type variable: kinds and names in a text ("floating bool"), or dtypes.
     `shape` gets a `TensorInfo` for each input (None for an absent one, a tuple of them for a list) and the
-    attributes by name; it gives the shape of the output, or a tuple of one for each. Without it the op is
-    elementwise: inputs broadcast together, and every output has their shape.
+    attributes by name; it gives the shape of the output, or a tuple of one for each, for a list of outputs a
+    list of shapes. Without it the op is elementwise: inputs broadcast together, and every output has their
+    shape.
 
-    `gradient` gets the gradient of the output (a tuple for several, None where nothing flows), the inputs,
-    the outputs, and the attributes by name; it gives the gradient of the input, or a tuple of one for each,
-    None for one without. It is written with operations on tensors, so that it can be differentiated again.
-    The name of an op stands for a function that calls this op with the gradients of the outputs, the outputs,
-    the inputs and the attributes; its output "grad_x" is the gradient of input x.
+    `gradient` gets the gradient of the output (a tuple for several and for a list, None where nothing flows),
+    the inputs, the outputs, and the attributes by name; it gives the gradient of the input, or a tuple of one
+    for each, None for one without. It is written with operations on tensors, so that it can be differentiated
+    again. The name of an op stands for a function that calls this op with the gradients of the outputs, the
+    outputs, the inputs and the attributes; its output "grad_x" is the gradient of input x. Where the op has a
+    list of outputs, their gradients are the list at the end of that call, and the list itself is not passed.
     `decompose` gets F, whose attributes are ops, the inputs, and the attributes by name: the op in terms of
     others, for devices without a kernel. `promotion` and `amp` are those of the op set, `ulp` the error that
     is allowed by dtype.
@@ -175,6 +182,15 @@ def _entry(
         _unfit(parsed, "types", missing[0], "the dtypes of this type variable are not given")
     if shape is None and not parsed.inputs:
         _unfit(parsed, "shape", None, "without inputs nothing tells the shape of the outputs")
+    lists = parsed.outputs[-1].variadic
+    if shape is None and lists:
+        _unfit(
+            parsed, "shape", None, f"nothing tells how many tensors the list {parsed.outputs[-1].name} has"
+        )
+    if isinstance(gradient, str) and lists and parsed.inputs and parsed.inputs[-1].variadic:
+        _unfit(
+            parsed, "gradient", gradient, "inputs and outputs have a list each, and an op takes one list only"
+        )
     codes = {name: codes_of(types[name]) for name in parsed.variables}
     if empty := [name for name, each in codes.items() if not each]:
         _unfit(parsed, "types", empty[0], "this type variable has no dtype")
@@ -240,15 +256,26 @@ def _shape_rule(function: Callable[..., Any]) -> Rule:
                 why=f"{type(error).__name__}: {error}",
                 op=op.name,
             ) from error
-        shapes = [made] if len(op.outputs) == 1 else made
-        if not isinstance(shapes, list | tuple) or len(shapes) != len(op.outputs):
+        groups = [made] if len(op.outputs) == 1 else made
+        if not isinstance(groups, list | tuple) or len(groups) != len(op.outputs):
             raise _nonsense(op, made, f"the op has {len(op.outputs)} outputs")
+        shapes = list(groups)
+        if op.outputs[-1].variadic:
+            shapes += _listed(op, made, shapes.pop())
         return [
             TensorSpec(_checked(op, made, each), dtype_of(op, inputs, attributes, place))
             for place, each in enumerate(shapes)
         ]
 
     return rule
+
+
+def _listed(op: OpSpec, made: object, shapes: object) -> Sequence[object]:
+    if not isinstance(shapes, list | tuple) or not all(isinstance(each, list | tuple) for each in shapes):
+        raise _nonsense(op, made, f"the output {op.outputs[-1].name} is a list, and needs a list of shapes")
+    if not shapes and len(op.outputs) == 1:
+        raise _nonsense(op, made, f"the list {op.outputs[-1].name} is empty, and a call has a result")
+    return shapes
 
 
 def _checked(op: OpSpec, made: object, shape: object) -> tuple[int, ...]:
@@ -296,6 +323,7 @@ def _joint(parsed: Schema, gradient: Gradient | str) -> op_registry.JointGradien
 def _gradient_op(parsed: Schema, name: str) -> Gradient:
     """Calls the op `name` with the outputs' gradients, the outputs, the inputs and the attributes. Its result
     "grad_x" is the gradient of input x; an input without such a result has none."""
+    fixed = sum(not each.variadic for each in parsed.outputs)
 
     def function(g: Any, *rest: Any, **attributes: Any) -> Any:
         spec = BY_NAME.get(name)
@@ -307,16 +335,20 @@ def _gradient_op(parsed: Schema, name: str) -> Gradient:
                 op=parsed.name,
             )
         inputs, outputs = rest[: len(parsed.inputs)], rest[len(parsed.inputs) :]
-        slopes = g if isinstance(g, tuple) else (g,)
-        filled = [
-            F.full_like(output, 0.0) if slope is None else slope
-            for slope, output in zip(slopes, outputs, strict=True)
-        ]
-        given, values = bind_call(spec, [*filled, *outputs, *inputs], attributes)
+        slopes = g if len(parsed.outputs) > 1 else (g,)
+        passed = [*map(_filled, slopes[:fixed], outputs), *outputs[:fixed], *inputs]
+        if fixed < len(parsed.outputs):
+            passed.append([*map(_filled, slopes[fixed], outputs[fixed])])
+        given, values = bind_call(spec, passed, attributes)
         ordered = tuple(values[each.name] for each in spec.attributes)
         made = _core.dispatch(spec.id, tuple(given), ordered)
-        results = made if isinstance(made, tuple) else (made,)
+        results = spec.grouped(made if isinstance(made, tuple) else (made,))
         by_name = {each.name: result for each, result in zip(spec.outputs, results, strict=True)}
         return tuple(by_name.get(f"grad_{each.name}") for each in parsed.inputs)
 
     return function
+
+
+def _filled(slope: Any, output: Any) -> Any:
+    """The gradient of an output, zeros where nothing flows."""
+    return F.full_like(output, 0.0) if slope is None else slope

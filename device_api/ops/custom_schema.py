@@ -1,11 +1,12 @@
 """The schema of a custom op: one line of text, from Python and from C alike.
 
-    acme.mix(x: T, bias: T?, rest: T[], *, beta: float = 1.0, axes: axes? = None) -> out: T @ x, count: int64
+    acme.mix(x: T, bias: T?, rest: T[], *, beta: float = 1.0, axes: axes? = None) -> out: T @ x, parts: T[]
 
 Inputs come first: a type variable (a capital and letters or digits) or a dtype name, with ? for an input that
 may be absent and [] for the last one, which takes any number of tensors. Behind * stand attributes, of the
 kinds that the op set knows; ? says that None is a value, and what has no default must be given. Outputs name
-a variable, a dtype or real(variable); "@ x" says that this output may be exactly the memory of input x.
+a variable, a dtype or real(variable); "@ x" says that this output may be exactly the memory of input x, []
+that the last one is a list, as long as the shape function says.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SCHEMA = re.compile(
 )
 _INPUT = re.compile(rf"({_NAME})\s*:\s*(\w+)(\?|\[\])?")
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*:\s*(\w+)(\?)?(?:\s*=\s*(.+))?", re.DOTALL)
-_OUTPUT = re.compile(rf"({_NAME})\s*:\s*(\w+|real\(\w+\))(?:\s*@\s*({_NAME}))?")
+_OUTPUT = re.compile(rf"({_NAME})\s*:\s*(\w+|real\(\w+\))(?:\s*@\s*({_NAME})|(\[\]))?")
 _VARIABLE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 RESERVED = ("da", "device_api")
@@ -66,9 +67,10 @@ def parse(text: str) -> Schema:
     for name in names:
         if names.count(name) > 1:
             _refuse(text, name, "the name is used twice")
-    for each in inputs[:-1]:
-        if each.variadic:
-            _refuse(text, each.name, "only the last input may be a list")
+    lists = [each.name for each in inputs[:-1] if each.variadic]
+    lists += [each.name for each in outputs[:-1] if each.variadic]
+    for name in lists:
+        _refuse(text, name, "only the last input and the last output may be lists")
     types = [each.type for each in inputs] + [each.type for each in outputs]
     plain = [each.removeprefix("real(").removesuffix(")") for each in types]
     variables = tuple(dict.fromkeys(each for each in plain if _VARIABLE.fullmatch(each)))
@@ -148,13 +150,13 @@ def _outputs(
     for place, each in enumerate(_parts(part)):
         found = _OUTPUT.fullmatch(each)
         if found is None:
-            _refuse(text, each, "an output reads name: type, or name: type @ input")
+            _refuse(text, each, "an output reads name: type, name: type @ input, or name: type[]")
         _check_type(text, found[2].removeprefix("real(").removesuffix(")"))
         if found[3] is not None:
             if found[3] not in places or inputs[places[found[3]]].type != found[2]:
                 _refuse(text, each, f"no input {found[3]} has the type {found[2]}")
             in_place.append((place, places[found[3]]))
-        outputs.append(Output(found[1], found[2]))
+        outputs.append(Output(found[1], found[2], found[4] is not None))
     return tuple(outputs), tuple(in_place)
 
 

@@ -134,8 +134,8 @@ def without(shape: tuple[int, ...], axes: Sequence[int], keepdims: bool = False)
 
 
 def dtype_of(op: OpSpec, inputs: Inputs, attributes: Attributes, output: int = 0) -> int:
-    """The dtype of an output: fixed, a variable's, its real part's, or what the attribute `dtype` says."""
-    declared = op.outputs[output].type
+    """The dtype of a result: fixed, a variable's, its real part's, or what the attribute `dtype` says."""
+    declared = op.outputs[min(output, len(op.outputs) - 1)].type
     if declared in dtypes.CODES_BY_NAME:
         return dtypes.CODES_BY_NAME[declared]
     variable = declared.removeprefix("real(").removesuffix(")")

@@ -4,7 +4,9 @@ that runs, and it knows nothing of devices, plans or gradients beyond their name
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 LEVELS = ("primitive", "composite", "view")
 
@@ -51,11 +53,13 @@ class Input:
 class Output:
     """A tensor output. `type` is a type variable, a dtype name, or "real(T)".
 
-    A variable that no input has is bound by the attribute `dtype` or by the op's shape rule.
+    A variable that no input has is bound by the attribute `dtype` or by the op's shape rule. A variadic one,
+    which only custom ops have, is the last: any number of tensors, as many as the shape rule says.
     """
 
     name: str
     type: str
+    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,27 @@ class OpSpec:
     def kernel_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that a kernel of this op receives, in the order of its C struct."""
         return tuple(a for a in self.attributes if not a.host)
+
+    def grouped(self, results: Sequence[Any]) -> tuple[Any, ...]:
+        """One value for each output, from flat results: those of a variadic output become a tuple."""
+        if not self.outputs[-1].variadic:
+            return tuple(results)
+        fixed = len(self.outputs) - 1
+        return (*results[:fixed], tuple(results[fixed:]))
+
+    def gathered(self, results: Sequence[Any]) -> Any:
+        """Flat results as the caller of an op sees them: the value of the only output, or a tuple of all."""
+        groups = self.grouped(results)
+        return groups[0] if len(self.outputs) == 1 else groups
+
+    def flattened(self, made: Any) -> list[Any]:
+        """What a kernel or rule gave, a tuple for several outputs and a list or tuple for a variadic one, as
+        flat results. What has another form has another number of results."""
+        if not self.outputs[-1].variadic:
+            return list(made) if isinstance(made, tuple) else [made]
+        groups = list(made) if len(self.outputs) > 1 and isinstance(made, list | tuple) else [made]
+        last = groups.pop() if groups else ()
+        return [*groups, *(last if isinstance(last, list | tuple) else [last])]
 
     @property
     def creates(self) -> bool:
