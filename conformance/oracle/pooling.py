@@ -74,10 +74,12 @@ def _block(x: Array, elements: list[list[int]]) -> Array:
 def greatest(call: Call) -> Array:
     (x,) = call.inputs
     sizes, windows = _each(x.shape[2:], call.attributes)
-    out: Array = np.empty((*x.shape[:2], *sizes), x.dtype)
+    # A window that lies in the padding alone has what the padding is.
+    least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
+    out: Array = np.full((*x.shape[:2], *sizes), least, x.dtype)
     for place, elements, _ in windows:
-        block = _block(x, elements)
-        out[(slice(None), slice(None), *place)] = _first_greatest(block)[0]
+        if all(elements):
+            out[(slice(None), slice(None), *place)] = _first_greatest(_block(x, elements))[0]
     return out
 
 
@@ -94,6 +96,8 @@ def greatest_gradient(call: Call) -> Array:
     _, windows = _each(x.shape[2:], call.attributes)
     out = np.zeros_like(x)
     for place, elements, _ in windows:
+        if not all(elements):
+            continue
         _, hits = _first_greatest(_block(x, elements))
         sizes = [len(each) for each in elements]
         for image in np.ndindex(x.shape[:2]):

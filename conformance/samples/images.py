@@ -258,7 +258,15 @@ def large_pool(d: Draw, op: str) -> Iterator[Sample]:
         for shape, _, attributes in _large_pools():
             more = {"dilation": (1,) * (len(shape) - 2)} if op == "max_pool" else {}
             yield Sample((d.normal(*shape),), {**attributes, **more})
+    if op == "max_pool":
+        yield Sample((d.normal(*_AROUND_SHAPE),), _AROUND)
 
+
+# A window whose elements lie around the image, in the padding on both sides of it.
+_AROUND_SHAPE: Shape = (2, 3, 5, 7)
+_AROUND: Attributes = {
+    "window": (2, 2), "stride": (1, 1), "padding": (1, 1), "dilation": (6, 2), "ceil_mode": False,
+}  # fmt: skip
 
 # (image, window, step, padding) of gradients: many channels, and windows that overlap.
 _LARGE_POOLS: tuple[tuple[Shape, Shape, Shape, Shape], ...] = (
@@ -281,6 +289,8 @@ def large_max_pool_gradient(d: Draw, op: str) -> Iterator[Sample]:
         few[0, 0] = -np.inf
         one = (1,) * (len(shape) - 2)
         yield Sample((d.normal(*counts), few), {**attributes, "dilation": one})
+    counts = (*_AROUND_SHAPE[:2], *pooled(_AROUND_SHAPE[2:], _AROUND))
+    yield Sample((d.normal(*counts), d.normal(*_AROUND_SHAPE)), _AROUND)
 
 
 @makes("avg_pool_gradient", large=True)

@@ -61,7 +61,7 @@ def pairs(d: Draw, op: str) -> Iterator[Sample]:
 @makes("divide", "floor_divide", "remainder")
 def quotients(d: Draw, op: str) -> Iterator[Sample]:
     for first, second in (((7,), (7,)), ((2, 3), (3,)), ((2, 1), (2, 3))):
-        divisor = np.round(d.positive(*second).astype(np.float64) + 1) / 2
+        divisor = np.round(d.positive(*second).real.astype(np.float64) + 1) / 2
         yield Sample((d.grid(*first), divisor.astype(d.dtype)))
 
 

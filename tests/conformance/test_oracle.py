@@ -148,6 +148,17 @@ def test_convolutions_agree_with_scipy() -> None:
     assert np.allclose(float((got * upstream).sum()), float((slope * weight).sum()))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_a_window_around_the_whole_image_holds_padding_alone(dtype: Any) -> None:
+    x = np.array([[[3, 1, 2]]], dtype)
+    attributes = {"window": 2, "stride": 1, "padding": 1, "dilation": 4, "ceil_mode": False}
+    least = np.iinfo(dtype).min if dtype is np.int32 else -np.inf
+    assert ask("max_pool", x, **attributes).tolist() == [[[least]]]
+    if dtype is np.float32:
+        gradient = ask("max_pool_gradient", np.ones((1, 1, 1), dtype), x, **attributes)
+        assert gradient.tolist() == [[[0, 0, 0]]]
+
+
 def test_factorisations_agree_with_lapack() -> None:
     rng = np.random.default_rng(2)
     base = rng.normal(size=(4, 4)) + 1j * rng.normal(size=(4, 4))
