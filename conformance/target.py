@@ -112,6 +112,11 @@ class Claim:
     def has(self, flag: int) -> bool:
         return bool(self.flags & flag)
 
+    @property
+    def prepares(self) -> bool:
+        """Whether the kernel offers to prepare its launches."""
+        return bool(self.pointer.prepare)
+
 
 class Target:
     """The lazily opened plugin and one of its devices."""

@@ -51,7 +51,8 @@ class Trial:
     """What is launched. `in_place` is the input whose memory output 0 takes. `launches` is how often one
     prepared state runs; all but the last run on other values in other memory, as a plan of the host does.
     `dtype` and `shape` are of the output, where the inputs do not tell (a cast, a creation). `past_denial`
-    launches what `supports` turns down, as no host would."""
+    launches what `supports` turns down, as no host would. Without `prepared` the launch gets no state,
+    though the kernel could make one."""
 
     spec: OpSpec
     claim: Claim
@@ -65,6 +66,7 @@ class Trial:
     deterministic: bool = False
     on_stream: bool = False
     past_denial: bool = False
+    prepared: bool = True
 
     def describe(self) -> str:
         parts = ["absent" if operand is None else str(operand) for operand in self.inputs]
@@ -73,6 +75,8 @@ class Trial:
             text += " " + ", ".join(f"{name}={value}" for name, value in self.attributes.items())
         if self.output_layout != "contiguous":
             text += f", output {self.output_layout}"
+        if not self.prepared:
+            text += ", launched without a state"
         return text + (f", in place of input {self.in_place}" if self.in_place is not None else "")
 
     def with_values(self, values: Sequence[Array | None]) -> Trial:

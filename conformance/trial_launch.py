@@ -6,8 +6,8 @@ is judged elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class Launch:
         return inputs, len(self.inputs), outputs, len(self.outputs), self.attributes.pointer
 
     def run(self) -> None:
-        """supports, prepare, launch (as often as asked) and release."""
+        """supports, prepare, launch (as often as asked) and release. Raises Declined, CallFailed."""
         kernel, target, ffi = self.trial.claim.pointer, self.target, self.ffi
         name = self.trial.spec.name
         bare = self._arguments(self._tensors(self.inputs, False), self._tensors(self.outputs, False))
@@ -163,19 +163,16 @@ class Launch:
             if answer[0] == 0 and not self.trial.past_denial:
                 raise Declined(f"supports() says that it does not take {self.trial.describe()}")
         state = ffi.new("void **")
-        if kernel.prepare != ffi.NULL:
-            try:
+        if self.trial.prepared and kernel.prepare != ffi.NULL:
+            with self._may_decline("prepare()"):
                 target.check(kernel.prepare(target.device, kernel, *bare, state), f"{name}.prepare")
-            except CallFailed as error:
-                if error.code == constants.DA_STATUS_UNIMPLEMENTED:
-                    raise Declined(f"prepare() does not take {self.trial.describe()}") from error
-                raise
         try:
             for _ in range(self.trial.launches - 1):
                 self._launch(state[0], self._decoy())
             if self._scratch_blocks:
                 self._check_denial(state[0])
-            self._launch(state[0], self._arguments(self.input_array, self.output_array))
+            with nullcontext() if self.trial.prepared else self._may_decline("launch()"):
+                self._launch(state[0], self._arguments(self.input_array, self.output_array))
             stream = self.context.stream if self.trial.on_stream else None
             if stream is not None:
                 target.check(target.streams.synchronize(target.device, stream), "stream.synchronize")
@@ -184,6 +181,16 @@ class Launch:
         finally:
             if kernel.prepare != ffi.NULL and kernel.release != ffi.NULL:
                 kernel.release(state[0])
+
+    @contextmanager
+    def _may_decline(self, call: str) -> Iterator[None]:
+        """UNIMPLEMENTED from the call says that the kernel does not take these tensors."""
+        try:
+            yield
+        except CallFailed as error:
+            if error.code == constants.DA_STATUS_UNIMPLEMENTED:
+                raise Declined(f"{call} does not take {self.trial.describe()}") from error
+            raise
 
     def _read_back(self, stream: Any = None) -> None:
         self._stored = {key: memory.read(stream=stream) for key, memory in self._memories.items()}

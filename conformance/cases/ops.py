@@ -27,7 +27,7 @@ from conformance.cases import (
     ops_reduction,
     ops_rows,
 )
-from conformance.cases.ops_common import Check, Group, Kernel, dtype_of
+from conformance.cases.ops_common import Check, Group, Kernel, dtype_of, is_main_dtype
 from conformance.declared import judges_itself
 from conformance.oracle import has_oracle
 from conformance.target import Claim, Target
@@ -74,6 +74,17 @@ def _on_stream(claim: Group) -> Group:
     return Group("on_stream", body, description="A small contiguous launch, queued on a stream.")
 
 
+def _unprepared(claim: Group) -> Group:
+    """The plainest launches of a kernel that offers to prepare, without doing so."""
+
+    def body(check: Check, rng: np.random.Generator) -> None:
+        check.prepared = False
+        claim.body(check, rng)
+
+    text = "A small contiguous launch whose state is NULL gives the right result, or declines."
+    return Group("unprepared", body, description=text)
+
+
 def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case]:
     variables = [name for name, _ in spec.types]
     choices = [sorted(spec.allowed(name)) for name in variables]
@@ -91,12 +102,13 @@ def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case
             continue
         for number, kernel in enumerate(kernels, 1):
             place = prefix if number == 1 else f"{prefix}.kernel{number}"
-            groups = groups_of(kernel)
+            groups = list(groups_of(kernel))
+            claim = next((group for group in groups if group.name == "claim"), None)
+            if claim is not None and streams:
+                groups.append(_on_stream(claim))
+            if claim is not None and kernel.claim.prepares and is_main_dtype(kernel):
+                groups.append(_unprepared(claim))
             yield from (_case(f"{place}.{group.name}", kernel, group) for group in groups)
-            if streams:
-                yield from (
-                    _case(f"{place}.on_stream", kernel, _on_stream(g)) for g in groups if g.name == "claim"
-                )
 
 
 def groups_of(kernel: Kernel) -> list[Group]:

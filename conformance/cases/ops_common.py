@@ -67,13 +67,13 @@ class Check:
         self.target, self.kernel = target, kernel
         self.measure = Measure(op=kernel.spec.name, dtype=kernel.dtype.name)
         self.max_rank = int(target.properties.max_rank) or 32
-        self.on_stream = False
+        self.on_stream, self.prepared = False, True
         self._declined = ""
 
     def run(self, trial: Trial) -> list[Array]:
         """Runs a trial; gives its outputs, [] when the kernel declines it or takes no such rank."""
-        if self.on_stream:
-            trial = replace(trial, on_stream=True)
+        if self.on_stream or not self.prepared:
+            trial = replace(trial, on_stream=self.on_stream, prepared=self.prepared)
         wanted = trial.expectation()
         ranks = [o.values.ndim for o in trial.inputs if o is not None] + [w.values.ndim for w in wanted]
         if max(ranks, default=0) > self.max_rank:
@@ -141,16 +141,19 @@ def same_bits(first: Array, second: Array) -> bool:
 
 
 THREADS, ROUNDS = 4, 25
-# What launches could share is the kernel's, not the dtype's: one dtype of each op is enough.
-_THREADED = ("float32", "int32", "bool")
+_MAIN = ("float32", "int32", "bool")
+
+
+def is_main_dtype(kernel: Kernel) -> bool:
+    """Whether this is the dtype to try where what is tried is the kernel's, not the dtype's."""
+    claimed = kernel.claim.dtypes[0] if kernel.dtypes else 0
+    names = [name for name in _MAIN if claimed >> dtypes.code(name) & 1]
+    return not kernel.dtypes or kernel.dtype.name in names[:1]
 
 
 def threads_group(kernel: Kernel, body: Body) -> list[Group]:
     """The group of launches from several threads, for the dtype of an op that is tried."""
-    claimed = kernel.claim.dtypes[0] if kernel.dtypes else 0
-    names = [name for name in _THREADED if claimed >> dtypes.code(name) & 1]
-    tried = not kernel.dtypes or kernel.dtype.name in names[:1]
-    return [group("threads", body, quick=False)] if tried else []
+    return [group("threads", body, quick=False)] if is_main_dtype(kernel) else []
 
 
 def check_threads(check: Check, trials: Sequence[Trial]) -> None:

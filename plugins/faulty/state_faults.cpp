@@ -66,6 +66,19 @@ FAULT(cpu, plan_runs_once) {
   count_launches_of("subtract");
 }
 
+FAULT(cpu, does_nothing_without_a_plan) {
+  stand_before("multiply", [](const Launch &launch) -> da_error * {
+    return launch.state == nullptr ? nullptr : launch.run();
+  });
+}
+
+FAULT(cpu, takes_for_granted_that_there_is_a_plan) {
+  stand_before("maximum", [](const Launch &launch) -> da_error * {
+    static_cast<void>(*static_cast<const volatile char *>(launch.state));
+    return launch.run();
+  });
+}
+
 FAULT(cpu, plan_writes_where_it_wrote_first) {
   stand_before("exp", [](const Launch &launch) -> da_error * {
     static std::map<void *, void *> outputs;
