@@ -26,27 +26,47 @@ constexpr int kMostThreads = 1024;
 constexpr int kLooks = 1000;  // before sleep: some 50 microseconds
 thread_local bool inside_piece = false;
 
+// A thread's own part of a job's pieces, in memory order. Each is on a cache line of its own.
+struct alignas(64) Share {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
+// Each thread begins with its own share, the same part of an array in one launch as in the next, so that what
+// it wrote is found in its processor's caches; then it helps with the shares of the others.
 struct Job {
-  Job(Piece work, void *argument, int64_t size, int64_t step)
-      : piece(work), context(argument), count(size), grain(step) {}
+  Job(Piece work, void *argument, int64_t size, int64_t step, std::vector<Share> &parts)
+      : piece(work), context(argument), count(size), grain(step), shares(parts) {
+    const int64_t pieces = (size + step - 1) / step, threads = static_cast<int64_t>(parts.size());
+    for (int64_t i = 0; i < threads; ++i) {
+      Share &share = parts[static_cast<size_t>(i)];
+      share.next.store(pieces * i / threads, std::memory_order_relaxed);
+      share.end = pieces * (i + 1) / threads;
+    }
+  }
 
   Piece piece;
   void *context;
   int64_t count;
   int64_t grain;
-  std::atomic<int64_t> next{0};
+  std::vector<Share> &shares;
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
 
-  void work() {
+  void work(size_t own) {
     inside_piece = true;
-    for (;;) {
-      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-      if (begin >= count || failed.load(std::memory_order_relaxed)) break;
-      try {
-        piece(context, begin, begin + grain < count ? begin + grain : count);
-      } catch (...) {
-        if (!failed.exchange(true)) failure = std::current_exception();
+    for (size_t i = 0; i < shares.size(); ++i) {
+      Share &share = shares[(own + i) % shares.size()];
+      while (share.next.load(std::memory_order_relaxed) < share.end &&
+             !failed.load(std::memory_order_relaxed)) {
+        const int64_t taken = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (taken >= share.end) break;
+        const int64_t begin = taken * grain;
+        try {
+          piece(context, begin, begin + grain < count ? begin + grain : count);
+        } catch (...) {
+          if (!failed.exchange(true)) failure = std::current_exception();
+        }
       }
     }
     inside_piece = false;
@@ -91,21 +111,23 @@ class Bell {
 
 class Pool {
  public:
-  explicit Pool(int threads) : owner_(getpid()), threads_(threads) {}
+  explicit Pool(int threads) : owner_(getpid()), threads_(threads), shares_(static_cast<size_t>(threads)) {}
   pid_t owner() const { return owner_; }
   int threads() const { return threads_; }
 
-  // False when another thread uses the pool now.
-  bool run(Job &job) {
+  // False when another thread uses the pool now. The first exception of a piece is thrown.
+  bool run(int64_t count, int64_t grain, Piece piece, void *context) {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) return false;
     start_workers();
+    Job job(piece, context, count, grain, shares_);
     job_ = &job;
     state_ += kNextJob | kOpen;
     call_.ring();
-    job.work();
+    job.work(0);
     state_ -= kOpen;
     done_.wait([this] { return (state_ & kInside) == 0; });
+    if (job.failed) std::rethrow_exception(job.failure);
     return true;
   }
 
@@ -126,14 +148,14 @@ class Pool {
   void start_workers() {
     while (static_cast<int>(workers_.size()) < threads_ - 1) {
       try {
-        workers_.emplace_back([this] { loop(); });
+        workers_.emplace_back([this, own = workers_.size() + 1] { loop(own); });
       } catch (const std::system_error &) {
         break;  // the system gives no more threads: those that run do the work
       }
     }
   }
 
-  void loop() {
+  void loop(size_t own) {
     uint64_t last = 0;  // number of the job that this worker was inside last
     for (;;) {
       uint64_t state = 0;
@@ -144,7 +166,7 @@ class Pool {
       if ((state & kStopping) != 0) return;
       if (!state_.compare_exchange_strong(state, state + 1)) continue;  // others came or went: look again
       last = state / kNextJob;
-      job_->work();
+      job_->work(own);
       --state_;
       done_.ring();
     }
@@ -154,7 +176,8 @@ class Pool {
   const int threads_;
   std::mutex turn_;  // held by the one caller that uses the workers
   std::vector<std::thread> workers_;
-  Job *job_ = nullptr;  // while the state is open or workers are inside
+  std::vector<Share> shares_;  // of the job, one for each thread
+  Job *job_ = nullptr;         // while the state is open or workers are inside
   std::atomic<uint64_t> state_{0};
   Bell call_, done_;
 };
@@ -202,13 +225,7 @@ void stop_threads() {
 void run_pieces(int64_t count, int64_t grain, Piece piece, void *context) {
   if (count > grain && !inside_piece) {
     Pool *threads = pool();
-    if (threads->threads() > 1) {
-      Job job(piece, context, count, grain);
-      if (threads->run(job)) {
-        if (job.failed) std::rethrow_exception(job.failure);
-        return;
-      }
-    }
+    if (threads->threads() > 1 && threads->run(count, grain, piece, context)) return;
   }
   for (int64_t begin = 0; begin < count; begin += grain) {
     piece(context, begin, begin + grain < count ? begin + grain : count);
