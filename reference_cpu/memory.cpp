@@ -2,6 +2,9 @@
 // same. Every call is finished when it returns, whatever stream it names.
 #include "memory.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -14,6 +17,8 @@ namespace reference_cpu {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kLargePage = uint64_t{1} << 21;
+constexpr uint64_t kLarge = 2 * kLargePage;       // bytes from which memory is asked for in large pages
 constexpr int64_t kCopyPiece = int64_t{1} << 21;  // bytes that one thread copies at a time
 
 void check_kind(int32_t kind) {
@@ -22,16 +27,26 @@ void check_kind(int32_t kind) {
   }
 }
 
+// NULL when there is none. An array of many small pages has more of them than a processor keeps track of, and
+// where they lie decides which of its parts drive each other out of the caches; large pages end both. The
+// system may refuse them, and the last bytes that would not fill one have small pages.
+void *take(uint64_t bytes) {
+  const bool large = bytes >= kLarge;
+  const uint64_t lines = std::max<uint64_t>(1, (bytes + kAlignment - 1) / kAlignment);
+  void *memory = nullptr;
+  if (posix_memalign(&memory, large ? kLargePage : kAlignment, lines * kAlignment) != 0) return nullptr;
+#if defined(MADV_HUGEPAGE)
+  if (large) madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
 da_error *allocate(da_device *, int32_t kind, uint64_t bytes, void **out_handle) {
   return guarded("allocate", [&] {
     check_kind(kind);
     // More than the machine has is refused here: the system would promise it and end the process later.
     static const uint64_t total = total_memory();
-    void *memory = nullptr;
-    if (bytes <= total) {
-      const uint64_t size = bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
-      memory = std::aligned_alloc(kAlignment, size);
-    }
+    void *memory = bytes <= total ? take(bytes) : nullptr;
     if (memory == nullptr) {
       throw Failure(DA_STATUS_OUT_OF_MEMORY, "no memory for " + std::to_string(bytes) + " bytes; " +
                                                  std::to_string(free_memory()) + " of " +

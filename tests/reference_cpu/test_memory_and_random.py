@@ -18,12 +18,23 @@ def free(plugin: Plugin, handle: int, kind: int = 1) -> None:
 
 
 @pytest.mark.parametrize("kind", [1, 2, 3])
-@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1 << 20])
-def test_memory_of_every_kind_and_size_is_aligned(plugin: Plugin, kind: int, size: int) -> None:
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1 << 20, (4 << 20) - 1, 4 << 20, (9 << 20) + 5])
+def test_memory_of_every_kind_and_size_is_aligned_and_can_be_written(
+    plugin: Plugin, kind: int, size: int
+) -> None:
     handle = allocate(plugin, size, kind)
     assert handle != 0
     assert handle % 64 == 0
+    plugin.check(plugin.memory.set(plugin.device, ffi.NULL, ffi.cast("void *", handle), 0, 7, size))
+    assert bytes(ffi.buffer(ffi.cast("char *", handle), size)) == b"\7" * size
     free(plugin, handle, kind)
+
+
+def test_large_memory_begins_with_a_large_page(plugin: Plugin) -> None:
+    handles = [allocate(plugin, (4 << 20) + 64 * n) for n in range(3)]
+    assert all(handle % (2 << 20) == 0 for handle in handles)
+    for handle in handles:
+        free(plugin, handle)
 
 
 def test_freeing_nothing_is_fine_and_an_unknown_kind_is_not(plugin: Plugin) -> None:
