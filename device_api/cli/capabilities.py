@@ -49,7 +49,7 @@ def custom_op_facts(device: _core.Device) -> dict[str, dict[str, Any]]:
         spec.name: {
             "declared_in": "C" if declared.is_declared(spec.name) else "Python",
             "inputs": {each.name: each.type for each in spec.inputs},
-            "outputs": {each.name: each.type + "[]" * each.variadic for each in spec.outputs},
+            "outputs": {each.name: each.type + f"[{each.length}]" * each.variadic for each in spec.outputs},
             "attributes": {each.name: each.kind for each in spec.attributes},
             "differentiable": bool(spec.gradient),
             "gradient": declared.gradient_of(spec.name),

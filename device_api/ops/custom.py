@@ -33,7 +33,7 @@ from device_api.ops.binding import bind_call
 from device_api.ops.custom_schema import Schema, codes_of, parse
 from device_api.ops.kernel_decorator import DtypesLike, PythonKernel, kernel
 from device_api.ops.shape_rules import elementwise
-from device_api.ops.shape_support import Rule, TensorSpec, dtype_of
+from device_api.ops.shape_support import Rule, TensorSpec, dtype_of, list_length
 from device_api.opset.spec import AMP_CLASSES, PROMOTIONS, OpSpec
 from device_api.runtime.devices import DeviceLike
 from device_api.runtime.devices import device as open_device
@@ -261,7 +261,7 @@ def _shape_rule(function: Callable[..., Any]) -> Rule:
             raise _nonsense(op, made, f"the op has {len(op.outputs)} outputs")
         shapes = list(groups)
         if op.outputs[-1].variadic:
-            shapes += _listed(op, made, shapes.pop())
+            shapes += _listed(op, made, shapes.pop(), list_length(op, inputs, attributes))
         return [
             TensorSpec(_checked(op, made, each), dtype_of(op, inputs, attributes, place))
             for place, each in enumerate(shapes)
@@ -270,9 +270,11 @@ def _shape_rule(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-def _listed(op: OpSpec, made: object, shapes: object) -> Sequence[object]:
+def _listed(op: OpSpec, made: object, shapes: object, length: int | None) -> Sequence[object]:
     if not isinstance(shapes, list | tuple) or not all(isinstance(each, list | tuple) for each in shapes):
         raise _nonsense(op, made, f"the output {op.outputs[-1].name} is a list, and needs a list of shapes")
+    if length is not None and len(shapes) != length:
+        raise _nonsense(op, made, f"the list {op.outputs[-1].name} has {length} tensors")
     if not shapes and len(op.outputs) == 1:
         raise _nonsense(op, made, f"the list {op.outputs[-1].name} is empty, and a call has a result")
     return shapes

@@ -1,12 +1,13 @@
 """The schema of a custom op: one line of text, from Python and from C alike.
 
-    acme.mix(x: T, bias: T?, rest: T[], *, beta: float = 1.0, axes: axes? = None) -> out: T @ x, parts: T[]
+    acme.mix(x: T, bias: T?, rest: T[], *, beta: float = 1.0, axes: axes?) -> out: T @ x, parts: T[rest]
 
 Inputs come first: a type variable (a capital and letters or digits) or a dtype name, with ? for an input that
 may be absent and [] for the last one, which takes any number of tensors. Behind * stand attributes, of the
 kinds that the op set knows; ? says that None is a value, and what has no default must be given. Outputs name
-a variable, a dtype or real(variable); "@ x" says that this output may be exactly the memory of input x, []
-that the last one is a list, as long as the shape function says.
+a variable, a dtype or real(variable); "@ x" says that this output may be exactly the memory of input x. The
+last one may be a list: [n] has as many tensors as the int attribute n says, [rest] as many as the list rest,
+[] as many as the shape function says.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SCHEMA = re.compile(
 )
 _INPUT = re.compile(rf"({_NAME})\s*:\s*(\w+)(\?|\[\])?")
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*:\s*(\w+)(\?)?(?:\s*=\s*(.+))?", re.DOTALL)
-_OUTPUT = re.compile(rf"({_NAME})\s*:\s*(\w+|real\(\w+\))(?:\s*@\s*({_NAME})|(\[\]))?")
+_OUTPUT = re.compile(rf"({_NAME})\s*:\s*(\w+|real\(\w+\))(?:\s*@\s*({_NAME})|(\[({_NAME})?\]))?")
 _VARIABLE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 RESERVED = ("da", "device_api")
@@ -58,6 +59,13 @@ def parse(text: str) -> Schema:
         _refuse(text, "*", "no attribute follows")
     attributes = tuple(_attribute(text, part) for part in _parts(behind))
     outputs, in_place = _outputs(text, found["outputs"], inputs)
+    lengths = {each.name for each in inputs if each.variadic}
+    lengths |= {each.name for each in attributes if each.kind == "int" and not each.optional}
+    for each in outputs:
+        if each.length and each.length not in lengths:
+            _refuse(
+                text, each.length, "the length of a list is an int attribute or the list among the inputs"
+            )
     names = [each.name for each in inputs] + [each.name for each in attributes]
     names += [each.name for each in outputs]
     if not outputs:
@@ -150,13 +158,13 @@ def _outputs(
     for place, each in enumerate(_parts(part)):
         found = _OUTPUT.fullmatch(each)
         if found is None:
-            _refuse(text, each, "an output reads name: type, name: type @ input, or name: type[]")
+            _refuse(text, each, "an output reads name: type, name: type @ input, or name: type[length]")
         _check_type(text, found[2].removeprefix("real(").removesuffix(")"))
         if found[3] is not None:
             if found[3] not in places or inputs[places[found[3]]].type != found[2]:
                 _refuse(text, each, f"no input {found[3]} has the type {found[2]}")
             in_place.append((place, places[found[3]]))
-        outputs.append(Output(found[1], found[2], found[4] is not None))
+        outputs.append(Output(found[1], found[2], found[4] is not None, found[5] or ""))
     return tuple(outputs), tuple(in_place)
 
 

@@ -27,6 +27,7 @@ from device_api.ops.shape_support import (
     bound_dtype,
     dtype_of,
     given,
+    list_length,
     shape_error,
 )
 from device_api.opset.spec import OpSpec
@@ -92,6 +93,12 @@ def _parsed(plugin: Plugin) -> list[tuple[Schema, DeclaredOp]]:
         except AttributeValueError as error:
             refuse(plugin, str(error))
         name, types = schema.name, declared.declaration.types
+        if schema.outputs[-1].variadic and not schema.outputs[-1].length:
+            refuse(
+                plugin,
+                f"nothing tells how long the list {schema.outputs[-1].name} of {name} is; in C the schema "
+                "says so, as in parts: T[n], where n is an int attribute or the list among the inputs",
+            )
         if name in found:
             refuse(plugin, f"{name} is declared twice")
         if any(types[len(schema.variables) :]):
@@ -109,14 +116,24 @@ def _check_gradient(plugin: Plugin, schema: Schema, name: str, known: dict[str, 
     gradient: Schema | OpSpec | None = known.get(name) or BY_NAME.get(name)
     if gradient is None:
         refuse(plugin, f"the gradient of {schema.name} is {name!r}, and there is no such op")
-    wanted = 2 * len(schema.outputs) + len(schema.inputs)
+    fixed = sum(not each.variadic for each in schema.outputs)
+    lists = len(schema.outputs) - fixed
+    wanted = 2 * fixed + len(schema.inputs) + lists
     if len(gradient.inputs) != wanted:
         refuse(
             plugin,
             f"{name}, the gradient of {schema.name}, has {len(gradient.inputs)} inputs, and is given "
-            f"{wanted}: the gradients of the outputs, the outputs and the inputs",
+            f"{wanted}: the gradients of the outputs, the outputs and the inputs"
+            + ", and the gradients of the list of outputs"
+            * lists,
         )
-    for own, passed in zip(schema.inputs, gradient.inputs[-len(schema.inputs) :], strict=False):
+    if lists and not gradient.inputs[-1].variadic:
+        refuse(
+            plugin,
+            f"{schema.outputs[-1].name} of {schema.name} is a list, and {gradient.inputs[-1].name} of its "
+            f"gradient {name}, which takes its gradients, is none",
+        )
+    for own, passed in zip(schema.inputs, gradient.inputs[2 * fixed :], strict=False):
         if own.variadic != passed.variadic or (own.optional and not passed.optional):
             form = "a list" if own.variadic else "optional" if own.optional else "one tensor"
             refuse(
@@ -132,12 +149,12 @@ def _check_gradient(plugin: Plugin, schema: Schema, name: str, known: dict[str, 
     own_names = {each.name for each in schema.attributes}
     if needed := [each.name for each in gradient.attributes if each.required and each.name not in own_names]:
         refuse(plugin, f"{name}, the gradient of {schema.name}, needs an attribute {needed[0]}")
-    names = {f"grad_{each.name}" for each in schema.inputs if not each.variadic}
-    if strange := [each.name for each in gradient.outputs if each.name not in names]:
+    names = {f"grad_{each.name}": each.variadic for each in schema.inputs}
+    if strange := [each.name for each in gradient.outputs if names.get(each.name) != each.variadic]:
         refuse(
             plugin,
             f"{name}, the gradient of {schema.name}, gives {strange[0]!r}; its outputs are among "
-            f"{', '.join(sorted(names))}",
+            f"{', '.join(each + '[]' * names[each] for each in sorted(names))}",
         )
 
 
@@ -185,7 +202,9 @@ def _rule(shared: _Shared) -> Rule:
     """A shape rule around the shape function of the first plugin in use that declares the op."""
 
     def rule(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
-        codes = [dtype_of(op, inputs, attributes, place) for place in range(len(op.outputs))]
+        length = list_length(op, inputs, attributes)
+        count = len(op.outputs) if length is None else len(op.outputs) - 1 + length
+        codes = [dtype_of(op, inputs, attributes, place) for place in range(count)]
         first = next(iter(given(inputs)), None)
         values: Any = attributes if first is None else counted_axes(op, attributes, len(first.shape))
         bound = bound_dtype(op, inputs, op.types[0][0]) if op.types else None

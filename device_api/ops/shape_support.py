@@ -149,6 +149,27 @@ def dtype_of(op: OpSpec, inputs: Inputs, attributes: Attributes, output: int = 0
     return real_dtype(bound) if declared != variable else bound
 
 
+def list_length(op: OpSpec, inputs: Inputs, attributes: Attributes) -> int | None:
+    """How many tensors the list at the end of the outputs has, where the op's entry says so. Raises
+    `AttributeValueError` when that would leave a call without a result, or is negative."""
+    name = op.outputs[-1].length
+    if not name:
+        return None
+    fixed = sum(not each.variadic for each in op.inputs)
+    length = attributes[name] if name in attributes else len(inputs) - fixed
+    least = 1 if len(op.outputs) == 1 else 0
+    if length < least:
+        raise AttributeValueError(
+            f"{op.name} cannot give a list of {length} tensors",
+            why=f"the list {op.outputs[-1].name} has at least {least}",
+            remedy=f"Pass another {name}.",
+            op=op.name,
+            argument=name,
+            value=length,
+        )
+    return int(length)
+
+
 def bound_dtype(op: OpSpec, inputs: Inputs, variable: str) -> int | None:
     """The dtype of the first input that a variable types, if there is one."""
     for place, spec in enumerate(inputs):

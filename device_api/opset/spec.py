@@ -54,12 +54,14 @@ class Output:
     """A tensor output. `type` is a type variable, a dtype name, or "real(T)".
 
     A variable that no input has is bound by the attribute `dtype` or by the op's shape rule. A variadic one,
-    which only custom ops have, is the last: any number of tensors, as many as the shape rule says.
+    which only custom ops have, is the last: as many tensors as `length` says, the name of an int attribute or
+    of the list among the inputs, or as the shape rule says where there is no such name.
     """
 
     name: str
     type: str
     variadic: bool = False
+    length: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@
 #define FAULT_STRIDE 12
 #define FAULT_LIST 13
 #define FAULT_OTHER_BETA 14
+#define FAULT_ENDLESS_LIST 15
+#define FAULT_LIST_GRADIENT 16
 #define FAULT_INFER_RANK 20
 #define FAULT_INFER_SIZE 21
 #define FAULT_INFER_DTYPE 22
@@ -135,6 +137,11 @@ static void put(const da_tensor *tensor, int64_t i, double value) {
   }
 }
 
+static void same_as(const da_tensor *tensor, da_output_shape *out_shape) {
+  out_shape->rank = tensor->dl.ndim;
+  for (int32_t axis = 0; axis < tensor->dl.ndim; axis++) out_shape->sizes[axis] = tensor->dl.shape[axis];
+}
+
 /* --- kernels --- */
 
 typedef struct attributes_swish {
@@ -148,6 +155,12 @@ typedef struct attributes_swish {
                         uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,  \
                         const void *attributes)
 #define UNUSED (void)state, (void)context, (void)input_count, (void)output_count, (void)attributes
+
+#define FLOATS (DA_DTYPE_BIT(DA_FLOAT32) | DA_DTYPE_BIT(DA_FLOAT64))
+#define ENTRY(op, launch) \
+  {sizeof(da_kernel), NULL, op, {FLOATS, 0, 0, 0}, DA_KERNEL_DETERMINISTIC, 0, 0, launch, NULL, NULL, NULL}
+
+#include "acme_lists.h"
 
 KERNEL(swish) {
   UNUSED;
@@ -221,14 +234,10 @@ KERNEL(stacked) {
   return NULL;
 }
 
-#define FLOATS (DA_DTYPE_BIT(DA_FLOAT32) | DA_DTYPE_BIT(DA_FLOAT64))
-#define ENTRY(op, launch) \
-  {sizeof(da_kernel), NULL, op, {FLOATS, 0, 0, 0}, DA_KERNEL_DETERMINISTIC, 0, 0, launch, NULL, NULL, NULL}
-
 static const da_kernel kernels[] = {
     ENTRY("acme.swish", swish),     ENTRY("acme.swish_gradient", swish_gradient),
     ENTRY("acme.outer", outer),     ENTRY("acme.outer_gradient", outer_gradient),
-    ENTRY("acme.stacked", stacked),
+    ENTRY("acme.stacked", stacked), LIST_KERNELS,
 };
 
 static da_error *kernel_list(da_device *device, da_kernel_list *out_list) {
@@ -253,11 +262,6 @@ static da_error *infer_outer(const da_custom_op *op, const da_tensor *const *inp
   out_shapes[0].sizes[1] = FAULT == FAULT_INFER_TOO_LARGE ? INT64_MAX : inputs[1]->dl.shape[0];
   if (FAULT == FAULT_INFER_DTYPE) out_shapes[0].dtype = DA_INT8;
   return NULL;
-}
-
-static void same_as(const da_tensor *tensor, da_output_shape *out_shape) {
-  out_shape->rank = tensor->dl.ndim;
-  for (int32_t axis = 0; axis < tensor->dl.ndim; axis++) out_shape->sizes[axis] = tensor->dl.shape[axis];
 }
 
 static da_error *infer_outer_gradient(const da_custom_op *op, const da_tensor *const *inputs,
@@ -351,6 +355,7 @@ static da_custom_op ops[] = {
      "promote",
      2,
      infer_stacked},
+    LIST_OPS,
 #if FAULT == FAULT_TWICE
     {sizeof(da_custom_op), NULL, "acme.swish(x: T) -> out: T", NULL, {FLOATS}, NULL, NULL, NULL, 0, NULL},
 #endif

@@ -43,8 +43,8 @@ def test_a_declared_op_is_called_by_name_once_its_device_is_open(built: Build, p
     swish = da.custom_ops.acme.swish
     assert swish.__doc__ == "x times its sigmoid."
     assert swish.spec is da.custom_ops["acme.swish"].spec
-    names = ("outer", "outer_gradient", "stacked", "swish", "swish_gradient")
-    assert [*da.custom_ops] == [f"acme.{name}" for name in names]
+    names = "chunks chunks_gradient joined joined_gradient outer outer_gradient stacked swish swish_gradient"
+    assert [*da.custom_ops] == [f"acme.{name}" for name in names.split()]
     v = np.array([[0.5, -1.0, 2.0]], np.float32)
     x = da.asarray(v, device=device)
     with da.fallback("error"):
@@ -96,6 +96,33 @@ def test_optional_and_list_inputs_several_outputs_and_lists_of_attributes_reach_
     assert (total.shape, count.item()) == ((2, 2), 2)
     """
     python(program(body), built())
+
+
+def test_a_list_of_outputs_is_as_long_as_an_attribute_or_a_list_of_inputs(built: Build, python: Run) -> None:
+    body = """
+    da.device("acme")
+    acme = da.custom_ops.acme
+    x = da.asarray([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], device="acme", dtype="float32")
+    assert [part.tolist() for part in acme.chunks(x)] == [[1, 2, 3], [4, 5, 6]]
+    parts = acme.chunks(x, n=3)
+    assert [part.tolist() for part in parts] == [[1, 2], [3, 4], [5, 6]]
+    assert [part.tolist() for part in acme.chunks(x, n=1)] == [x.tolist()]
+    assert acme.joined(*acme.chunks(x, n=1), []).tolist() == x.tolist()
+    assert acme.joined(parts[0], parts[1:]).tolist() == x.tolist()
+    alone, none = acme.joined_gradient(x, x, x, [])
+    assert (alone.tolist(), none) == (x.tolist(), ())
+    raises(da.AttributeValueError, lambda: acme.chunks(x, n=0), "acme.chunks", "a list of 0 tensors")
+    raises(da.ShapeError, lambda: acme.chunks(x, n=4), "acme.chunks")
+    with da.fallback("allow"):
+        def turned(x):
+            first, middle, last = acme.chunks(x, n=3)
+            return acme.joined(last, [first, middle, last])
+        da.gradcheck(turned, [leaf([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])])
+        leaves = [leaf([1.0]), leaf([2.0, 3.0]), leaf([4.0])]
+        da.gradcheck(lambda x, *rest: acme.joined(x, list(rest)), leaves)
+    """
+    python(program(body), built())
+    python(program(body), built(), DEVICE_API_LAYERS="validate(errors=1),trace(file=/dev/null),stats")
 
 
 def test_a_gradient_by_name_agrees_with_differences(built: Build, python: Run) -> None:
@@ -196,7 +223,7 @@ def test_a_name_that_python_has_taken_is_a_load_error_that_leaves_no_op_behind(
     assert list(da.custom_ops) == ["acme.stacked"]
     mine.unregister()
     da.device("acme")
-    assert len(da.custom_ops) == 5
+    assert len(da.custom_ops) == 9
     """
     python(program(body), built())
 
@@ -212,8 +239,10 @@ BAD = {
     "NULL_SCHEMA": ["the schema of custom op 0 is NULL"],
     "TYPES": ["acme.outer", "more than its 1 type variables"],
     "NO_TYPES": ["acme.outer", "no dtype"],
+    "ENDLESS_LIST": ["acme.chunks", "how long the list parts", "parts: T[n]"],
+    "LIST_GRADIENT": ["parts of acme.chunks is a list", "g of its gradient acme.chunks_gradient"],
     "AMP": ["acme.outer", "'maybe'", "allow, deny, promote, neutral"],
-    "STRIDE": ["its list has 5 entries", "stride 8"],
+    "STRIDE": ["its list has 9 entries", "stride 8"],
 }
 
 

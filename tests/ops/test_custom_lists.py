@@ -201,6 +201,21 @@ def test_a_shape_function_that_gives_no_list_of_shapes_is_an_error(shape: Any, t
         op(da.asarray(X), n=2)
 
 
+def test_a_list_is_as_long_as_its_schema_says(make: Make) -> None:
+    op = make(
+        "acme.chunks(x: T, *, n: int) -> parts: T[n]",
+        types={"T": "number"},
+        shape=lambda x, *, n: [(x.shape[0] // max(n, 1),)] * min(n, 3),
+    )
+    op.kernel(device="cpu")(lambda x, *, n: list(x.reshape(n, -1)))
+    assert lists(op(da.asarray(X), n=3)) == [[0, 1], [2, 3], [4, 5]]
+    with pytest.raises(da.ShapeError, match="the list parts has 6 tensors"):
+        op(da.asarray(X), n=6)
+    for n in (0, -1):
+        with pytest.raises(da.AttributeValueError, match=f"a list of {n} tensors"):
+            op(da.asarray(X), n=n)
+
+
 def test_a_kernel_that_returns_another_number_of_results_is_refused(make: Make) -> None:
     op = chunks(make)
     op.kernel(device="cpu", prefer=True)(lambda x, *, n: list(x.reshape(n, -1))[1:])
@@ -213,6 +228,8 @@ def test_a_kernel_that_returns_another_number_of_results_is_refused(make: Make) 
     [
         ("acme.bad(x: T) -> parts: T[], out: T", {}, "only the last input and the last output may be lists"),
         ("acme.bad(x: T) -> parts: T[] @ x", {}, "an output reads name: type"),
+        ("acme.bad(x: T) -> parts: T[n]", {}, "an int attribute or the list among the inputs"),
+        ("acme.bad(x: T, *, n: float) -> parts: T[n]", {}, "an int attribute or the list among the inputs"),
         ("acme.bad(x: T) -> parts: T[]", {}, "nothing tells how many tensors the list parts has"),
         (
             "acme.bad(xs: T[]) -> parts: T[]",
