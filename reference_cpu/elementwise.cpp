@@ -1,12 +1,12 @@
-// Plans for elementwise kernels. Dimensions are ordered by the output's strides and merged where every
-// operand allows it. What is contiguous then is handed to the loop as it is; the rest is cut into tiles of at
-// most kBlock elements, whose strided, broadcast or converted operands pass through small buffers.
+// Plans for elementwise kernels. What is contiguous is handed to the loop as it is, and so are long rows,
+// beside which a buffer holds the one number that another operand has for the whole row. The rest is cut into
+// tiles of at most kBlock elements, whose strided, broadcast or converted operands pass through small
+// buffers.
 #include "elementwise.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <utility>
 
+#include "elementwise_dims.hpp"
 #include "pool.hpp"
 #include "strided.hpp"
 
@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kBlock = 512;         // elements of a tile
 constexpr int64_t kMostWidth = 16;      // bytes of the widest element
+constexpr int64_t kFilled = 4096;       // bytes of a buffer full of one number
 constexpr int64_t kParallel = 1 << 17;  // weighted elements from which threads pay
 constexpr int64_t kPiece = 1 << 15;     // weighted elements of one thread's piece
 
@@ -56,25 +57,84 @@ class ContiguousPlan final : public Plan {
   int64_t width_[kOperands];
 };
 
-struct Dimension {
-  int64_t size;
-  int64_t stride[kMostOperands];  // bytes
-};
-
-class TiledPlan final : public Plan {
+// Rows of elements side by side, for operands that are side by side too or have one number for each row.
+class RowsPlan final : public Plan {
  public:
-  TiledPlan(const Request &request, const Recipe &recipe)
-      : recipe_(recipe), operands_(static_cast<int>(request.input_count) + 1) {
-    width_[0] = item_size(request.out().dtype);
-    for (int k = 1; k < operands_; ++k) width_[k] = item_size(request.in(k - 1).dtype);
-    fold(request);
-    choose_tile();
+  static bool fits(const Dimensions &dims, const Recipe &recipe) {
+    constexpr int64_t kLeastRow = 256;  // shorter ones are put together in tiles
+    bool found = recipe.loop != nullptr && recipe.convert[0] == nullptr && dims.column().size >= kLeastRow &&
+                 dims.column().stride[0] == dims.width(0);
+    for (int k = 1; k < dims.operands(); ++k) {
+      const int64_t stride = dims.column().stride[k];
+      found = found && recipe.convert[k] == nullptr && (stride == 0 || stride == dims.width(k));
+    }
+    return found;
+  }
+
+  RowsPlan(const Dimensions &dims, const Recipe &recipe)
+      : dims_(dims),
+        loop_(recipe.loop),
+        part_(std::min(dims.column().size, piece_size(recipe.weight, 1024))) {
+    const int64_t columns = dims.column().size;
+    parts_ = (columns + part_ - 1) / part_;
+    for (int k = 1; k < dims.operands(); ++k) {
+      // A buffer is filled for each row: for a short one it pays to fill little and to use it often.
+      const int64_t bytes = columns * dims.width(k) < 8 * kFilled ? kFilled / 4 : kFilled;
+      if (dims.column().stride[k] == 0) step_ = std::min(step_, bytes / dims.width(k));
+    }
+    units_ = dims.outer() * dims.row().size * parts_;
+    grain_ = units_ * part_ * recipe.weight < kParallel ? units_ : grain_of(kPiece, part_ * recipe.weight);
   }
 
   void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
     char *base[kMostOperands];
     base[0] = address(outputs[0]);
-    for (int k = 1; k < operands_; ++k) base[k] = address(inputs[k - 1]);
+    for (int k = 1; k < dims_.operands(); ++k) base[k] = address(inputs[k - 1]);
+    parallel_for(units_, grain_, [&](int64_t begin, int64_t end) { run_units(base, begin, end); });
+  }
+
+ private:
+  void run_units(char *const *base, int64_t begin, int64_t end) const {
+    alignas(64) char buffers[kMostOperands][kFilled];
+    const char *held[kMostOperands] = {};  // the number that a buffer is full of
+    const Dimension &row = dims_.row(), &column = dims_.column();
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t line = unit / parts_, first = unit % parts_ * part_;
+      char *operands[kMostOperands];
+      int64_t advance[kMostOperands];
+      for (int k = 0; k < dims_.operands(); ++k) {
+        operands[k] = base[k] + line % row.size * row.stride[k] + first * column.stride[k];
+      }
+      dims_.locate(line / row.size, operands);
+      for (int k = 0; k < dims_.operands(); ++k) {
+        advance[k] = step_ * column.stride[k];
+        if (column.stride[k] != 0) continue;
+        if (held[k] != operands[k]) gather(dims_.width(k), buffers[k], operands[k], 1, step_, 0, 0);
+        held[k] = operands[k];
+        operands[k] = buffers[k];
+      }
+      for (int64_t left = std::min(part_, column.size - first); left > 0; left -= step_) {
+        loop_(operands, std::min(step_, left));
+        for (int k = 0; k < dims_.operands(); ++k) operands[k] += advance[k];
+      }
+    }
+  }
+
+  Dimensions dims_;
+  Loop loop_;
+  int64_t part_, parts_;  // columns that are one unit of work, and how many of them a row has
+  int64_t step_ = part_;  // columns that the loop sees at a time
+  int64_t units_, grain_;
+};
+
+class TiledPlan final : public Plan {
+ public:
+  TiledPlan(const Dimensions &dims, const Recipe &recipe) : dims_(dims), recipe_(recipe) { choose_tile(); }
+
+  void run(const da_tensor *const *inputs, const da_tensor *const *outputs, const void *) const override {
+    char *base[kMostOperands];
+    base[0] = address(outputs[0]);
+    for (int k = 1; k < dims_.operands(); ++k) base[k] = address(inputs[k - 1]);
     if (units_ == 1) {
       Buffers buffers;
       const char *splat[kMostOperands] = {};
@@ -85,51 +145,11 @@ class TiledPlan final : public Plan {
   }
 
  private:
-  void fold(const Request &request) {
-    const da_dl_tensor &out = request.out().dl;
-    for (int32_t d = 0; d < out.ndim; ++d) {
-      if (out.shape[d] == 1) continue;
-      Dimension dimension{out.shape[d], {out.strides[d] * width_[0]}};
-      for (int k = 1; k < operands_; ++k) {
-        dimension.stride[k] = request.in(k - 1).dl.strides[d] * width_[k];
-      }
-      dims_[rank_++] = dimension;
-    }
-    // The greatest stride of the output outermost: a permuted output is walked in memory order.
-    std::stable_sort(dims_, dims_ + rank_, [](const Dimension &a, const Dimension &b) {
-      return std::llabs(a.stride[0]) > std::llabs(b.stride[0]);
-    });
-    int kept = 0;
-    for (int d = 1; d < rank_; ++d) {
-      Dimension &outer = dims_[kept];
-      const Dimension &inner = dims_[d];
-      bool merges = true;
-      for (int k = 0; k < operands_; ++k) merges &= outer.stride[k] == inner.stride[k] * inner.size;
-      if (merges) {
-        const int64_t size = outer.size * inner.size;
-        outer = inner;
-        outer.size = size;
-      } else {
-        dims_[++kept] = inner;
-      }
-    }
-    rank_ = rank_ == 0 ? 0 : kept + 1;
-    // The innermost two dimensions always exist.
-    while (rank_ < 2) {
-      std::move_backward(dims_, dims_ + rank_, dims_ + rank_ + 1);
-      dims_[0] = Dimension{1, {}};
-      if (rank_ == 0) {
-        for (int k = 0; k < operands_; ++k) dims_[0].stride[k] = width_[k];
-      }
-      ++rank_;
-    }
-  }
-
   void choose_tile() {
-    const Dimension &row = dims_[rank_ - 2], &column = dims_[rank_ - 1];
+    const Dimension &row = dims_.row(), &column = dims_.column();
     bool all_direct = true, transposed = false;
-    for (int k = 0; k < operands_; ++k) {
-      all_direct &= recipe_.convert[k] == nullptr && column.stride[k] == width_[k];
+    for (int k = 0; k < dims_.operands(); ++k) {
+      all_direct &= recipe_.convert[k] == nullptr && column.stride[k] == dims_.width(k);
       transposed |= std::llabs(row.stride[k]) < std::llabs(column.stride[k]) && row.stride[k] != 0;
     }
     if (transposed && row.size > 1) {
@@ -140,19 +160,15 @@ class TiledPlan final : public Plan {
     tile_rows_ = std::clamp<int64_t>(kBlock / tile_columns_, 1, row.size);
     column_tiles_ = (column.size + tile_columns_ - 1) / tile_columns_;
     row_tiles_ = (row.size + tile_rows_ - 1) / tile_rows_;
-    units_ = column_tiles_ * row_tiles_;
-    int64_t elements = row.size * column.size;
-    for (int d = 0; d < rank_ - 2; ++d) {
-      units_ *= dims_[d].size;
-      elements *= dims_[d].size;
-    }
+    units_ = dims_.outer() * column_tiles_ * row_tiles_;
+    const int64_t elements = dims_.outer() * row.size * column.size;
     const int64_t weight = recipe_.weight + 1;  // buffers cost about an addition
     parallel_ = elements * weight >= kParallel && units_ > 1;
     grain_ = grain_of(kPiece / weight, elements / units_);
   }
 
   void run_units(char *const *base, int64_t begin, int64_t end) const {
-    const Dimension &row = dims_[rank_ - 2], &column = dims_[rank_ - 1];
+    const Dimension &row = dims_.row(), &column = dims_.column();
     Buffers buffers;
     const char *splat[kMostOperands] = {};  // the source of a broadcast scalar that its buffer still holds
     int64_t outer = begin / (column_tiles_ * row_tiles_);
@@ -163,15 +179,10 @@ class TiledPlan final : public Plan {
       const int64_t rows = std::min(tile_rows_, row.size - first_row);
       const int64_t columns = std::min(tile_columns_, column.size - first_column);
       char *start[kMostOperands];
-      for (int k = 0; k < operands_; ++k) {
+      for (int k = 0; k < dims_.operands(); ++k) {
         start[k] = base[k] + first_row * row.stride[k] + first_column * column.stride[k];
       }
-      int64_t rest = outer;
-      for (int d = rank_ - 3; d >= 0; --d) {
-        const int64_t index = rest % dims_[d].size;
-        rest /= dims_[d].size;
-        for (int k = 0; k < operands_; ++k) start[k] += index * dims_[d].stride[k];
-      }
+      dims_.locate(outer, start);
       run_tile(start, rows, columns, buffers, splat);
       if (++inner == column_tiles_ * row_tiles_) {
         inner = 0;
@@ -186,17 +197,17 @@ class TiledPlan final : public Plan {
   };
 
   bool is_direct(int k, int64_t rows, int64_t columns) const {
-    return dims_[rank_ - 1].stride[k] == width_[k] &&
-           (rows == 1 || dims_[rank_ - 2].stride[k] == columns * width_[k]);
+    return dims_.column().stride[k] == dims_.width(k) &&
+           (rows == 1 || dims_.row().stride[k] == columns * dims_.width(k));
   }
 
   void run_tile(char *const *start, int64_t rows, int64_t columns, Buffers &buffers,
                 const char **splat) const {
     if (recipe_.loop == nullptr) return move_tile(start, rows, columns, buffers);
-    const Dimension &row = dims_[rank_ - 2], &column = dims_[rank_ - 1];
+    const Dimension &row = dims_.row(), &column = dims_.column();
     const int64_t count = rows * columns;
     char *operands[kMostOperands];
-    for (int k = 1; k < operands_; ++k) {
+    for (int k = 1; k < dims_.operands(); ++k) {
       operands[k] = start[k];
       if (!is_direct(k, rows, columns)) {
         // One element for the whole tile, whose buffer serves the next tile too if that has the same one.
@@ -207,8 +218,8 @@ class TiledPlan final : public Plan {
         }
         operands[k] = buffers.raw[k];
         // A scalar fills its buffer as far as any tile of this plan reads it.
-        gather(width_[k], operands[k], start[k], scalar ? tile_rows_ : rows, scalar ? tile_columns_ : columns,
-               row.stride[k], column.stride[k]);
+        gather(dims_.width(k), operands[k], start[k], scalar ? tile_rows_ : rows,
+               scalar ? tile_columns_ : columns, row.stride[k], column.stride[k]);
         if (scalar) splat[k] = start[k];
       }
       if (recipe_.convert[k] != nullptr) {
@@ -225,16 +236,16 @@ class TiledPlan final : public Plan {
       char *const pair[] = {made, operands[0]};
       recipe_.convert[0](pair, count);
     }
-    if (!direct) scatter(width_[0], start[0], made, rows, columns, row.stride[0], column.stride[0]);
+    if (!direct) scatter(dims_.width(0), start[0], made, rows, columns, row.stride[0], column.stride[0]);
   }
 
   void move_tile(char *const *start, int64_t rows, int64_t columns, Buffers &buffers) const {
-    const Dimension &row = dims_[rank_ - 2], &column = dims_[rank_ - 1];
+    const Dimension &row = dims_.row(), &column = dims_.column();
     const auto take = [&](char *to) {
-      gather(width_[1], to, start[1], rows, columns, row.stride[1], column.stride[1]);
+      gather(dims_.width(1), to, start[1], rows, columns, row.stride[1], column.stride[1]);
     };
     const auto put = [&](const char *from) {
-      scatter(width_[0], start[0], from, rows, columns, row.stride[0], column.stride[0]);
+      scatter(dims_.width(0), start[0], from, rows, columns, row.stride[0], column.stride[0]);
     };
     if (is_direct(0, rows, columns)) return take(start[0]);
     if (is_direct(1, rows, columns)) return put(start[1]);
@@ -242,12 +253,9 @@ class TiledPlan final : public Plan {
     put(buffers.raw[0]);
   }
 
+  Dimensions dims_;
   Recipe recipe_;
-  int operands_;
-  int rank_ = 0;
   bool parallel_ = false;
-  int64_t width_[kMostOperands] = {};
-  Dimension dims_[DA_MAX_RANK + 2];
   int64_t tile_rows_ = 1, tile_columns_ = 1, row_tiles_ = 1, column_tiles_ = 1;
   int64_t units_ = 1, grain_ = 1;
 };
@@ -273,7 +281,9 @@ std::unique_ptr<Plan> elementwise_plan(const Request &request, const Recipe &rec
         return std::make_unique<ContiguousPlan<4>>(request, recipe);
     }
   }
-  return std::make_unique<TiledPlan>(request, recipe);
+  const Dimensions dims(request);
+  if (RowsPlan::fits(dims, recipe)) return std::make_unique<RowsPlan>(dims, recipe);
+  return std::make_unique<TiledPlan>(dims, recipe);
 }
 
 }  // namespace reference_cpu

@@ -36,14 +36,19 @@ void walk(Packed *packed, Scattered *scattered, int64_t rows, int64_t columns, i
 }
 
 template <class T>
+REFERENCE_CPU_CLONES void fill_cells(Cell<T> *to, T value, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i].set(value);
+}
+
+template <class T>
 void gather_cells(char *to, const char *from, int64_t rows, int64_t columns, int64_t row_stride,
                   int64_t column_stride) {
   if (column_stride == 0) {
     Cell<T> *out = cells<T>(to);
     for (int64_t r = 0; r < rows; ++r) {
-      Cell<T> value;
+      T value;
       std::memcpy(&value, from + r * row_stride, sizeof(T));
-      for (int64_t c = 0; c < columns; ++c) out[r * columns + c] = value;
+      fill_cells(out + r * columns, value, columns);
     }
     return;
   }

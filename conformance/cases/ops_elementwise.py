@@ -180,11 +180,19 @@ def large_layouts(check: Check, rng: np.random.Generator) -> None:
     ):
         inputs = [Operand(o.values, layout) for o in operands(kernel, rng, shape)]
         check.run(kernel.trial(*inputs, output_layout=output if strided else "contiguous"))
-    for axes in ((0,), (1,), (0, 1)):
-        inputs = operands(kernel, rng, (257, 259))
-        stored = tuple(1 if axis in axes else 257 + 2 * axis for axis in range(2))
+    repeated: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+        ((257, 259), (0,)),
+        ((257, 259), (1,)),
+        ((257, 259), (0, 1)),
+        ((3, 2, 4300), (1,)),
+        ((3, 2, 4300), (0, 2)),
+        ((2, 2, 3, 2, 700), (0, 2, 4)),
+    )
+    for sizes, axes in repeated:
+        inputs = operands(kernel, rng, sizes)
+        stored = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
         small = random_values(rng, kernel.spec.name, kernel.input_dtype(len(inputs) - 1), stored)
-        inputs[-1] = Operand(np.broadcast_to(small, (257, 259)), broadcast=axes)
+        inputs[-1] = Operand(np.broadcast_to(small, sizes), broadcast=axes)
         check.run(kernel.trial(*inputs))
 
 

@@ -272,3 +272,31 @@ def test_the_output_may_be_an_input(plugin: Plugin, dtype: np.dtype[Any]) -> Non
             left = view(a.copy())
             plugin.launch("subtract", [left, right], [right])
             np.testing.assert_array_equal(right.astype(np.float64), view(expected))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((3, 255), (1,)),
+        ((3, 256), (1,)),
+        ((300, 700), (0,)),
+        ((300, 700), (1,)),
+        ((3, 2, 40_001), (0, 2)),
+        ((3, 2, 40_001), (1,)),
+        ((2, 3, 2, 3, 700), (0, 2, 4)),
+        ((200_001,), (0,)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.float16])
+def test_long_rows_meet_operands_that_repeat(
+    plugin: Plugin, dtype: type[Any], shape: tuple[int, ...], axes: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(17)
+    x = rng.integers(-60, 60, shape).astype(dtype)
+    stored = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    least, most = (np.broadcast_to(rng.integers(-60, 60, stored).astype(dtype), shape) for _ in range(2))
+    np.testing.assert_array_equal(plugin.run("subtract", x, least), x - least)
+    np.testing.assert_array_equal(plugin.run("subtract", most, x), most - x)
+    np.testing.assert_array_equal(plugin.run("subtract", most, least), most - least)
+    limited = np.minimum(np.maximum(x, least), most)
+    np.testing.assert_array_equal(plugin.run("clip", x, least, most), limited)
