@@ -84,6 +84,14 @@ def _negative(shape: tuple[int, ...]) -> Placement:
     return Placement(tuple(-s for s in strides), last, math.prod(shape))
 
 
+def _flipped(shape: tuple[int, ...]) -> Placement:
+    """The first axis runs backwards, the others do not."""
+    strides = _row_major(shape)
+    if not shape:
+        return Placement(strides, 0, 1)
+    return Placement((-strides[0], *strides[1:]), max(shape[0] - 1, 0) * strides[0], math.prod(shape))
+
+
 def _mixed(shape: tuple[int, ...]) -> Placement:
     """Transposed, stepped and backwards at once, from an odd place."""
     base = _stepped(shape[::-1])
@@ -103,6 +111,7 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...]], Placement]] = {
     "stepped": _stepped,
     "padded": _padded,
     "negative": _negative,
+    "flipped": _flipped,
     "mixed": _mixed,
 }
 # Layouts that a kernel without the stride flags must take: row-major and dense, wherever it begins.

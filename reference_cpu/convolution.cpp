@@ -160,7 +160,7 @@ class GridRunner {
       for (int64_t offset = 0; offset <= grid_.reach[2]; ++offset) {
         for (int64_t i = 0; i < mask_; ++i) {
           const int64_t column = i % sizes_[2] + offset;
-          masks_.push_back(column >= span.first && column < span.last ? -1 : 0);
+          masks_.push_back(-static_cast<Mask<C>>(column >= span.first && column < span.last));
         }
       }
     }

@@ -194,8 +194,7 @@ const LoopTable *const loop_tables[] = {&binary_arithmetic, &binary_division, &b
 
 const LoopEntry *find_loop(const char *op, int32_t dtype) {
   for (const LoopTable *table : loop_tables) {
-    for (size_t i = 0; i < table->count; ++i) {
-      const LoopEntry &entry = table->first[i];
+    for (const LoopEntry &entry : *table) {
       if (entry.dtype == dtype && std::strcmp(entry.op, op) == 0) return &entry;
     }
   }

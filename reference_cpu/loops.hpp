@@ -41,6 +41,9 @@ struct LoopEntry {
 struct LoopTable {
   const LoopEntry *first;
   size_t count;
+
+  const LoopEntry *begin() const { return first; }
+  const LoopEntry *end() const { return first + count; }
 };
 
 // A value at an address of any alignment, which may alias values of other types.

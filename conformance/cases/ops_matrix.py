@@ -46,6 +46,8 @@ def _trial(
 
 
 DENSE = ("contiguous", "contiguous")
+# Rows that run backwards while their elements do not tell kernels that look at one stride only.
+MATRICES = (*STRIDED, "flipped")
 
 
 def claim(check: Check, rng: np.random.Generator) -> None:
@@ -101,7 +103,7 @@ def special(check: Check, rng: np.random.Generator) -> None:
 
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Each operand transposed, stepped, backwards and padded, alone and together; repeated batches."""
-    for layout in STRIDED:
+    for layout in MATRICES:
         for pair in ((layout, "contiguous"), ("contiguous", layout), (layout, layout)):
             check.run(_trial(check, rng, (), (4, 5, 3), pair))
             check.run(_trial(check, rng, (2,), (3, 4, 5), pair))
@@ -114,7 +116,7 @@ def layouts(check: Check, rng: np.random.Generator) -> None:
 def large_layouts(check: Check, rng: np.random.Generator) -> None:
     """Operands of every layout at sizes where kernels pack, block, or hand over to a library; single rows and
     columns of them; and few large products beside many small ones."""
-    for layout in STRIDED:
+    for layout in MATRICES:
         for pair in ((layout, "contiguous"), ("contiguous", layout)):
             check.run(_trial(check, rng, (), (29, 31, 27), pair))
         for mkn in ((1, 130, 110), (110, 130, 1), (130, 1, 110)):
@@ -129,14 +131,14 @@ def large_layouts(check: Check, rng: np.random.Generator) -> None:
 
 def large_output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Large products into outputs of every layout."""
-    for layout in STRIDED:
+    for layout in MATRICES:
         check.run(_trial(check, rng, (2,), (35, 31, 37), DENSE, output_layout=layout))
         check.run(_trial(check, rng, (), (2, 90, 80), DENSE, output_layout=layout))
 
 
 def output_layouts(check: Check, rng: np.random.Generator) -> None:
     """Outputs of every layout; nothing between their elements may be written."""
-    for layout in STRIDED:
+    for layout in MATRICES:
         check.run(_trial(check, rng, (), (4, 5, 3), DENSE, output_layout=layout))
         check.run(_trial(check, rng, (2,), (3, 4, 5), DENSE, output_layout=layout))
 

@@ -23,7 +23,9 @@ from conformance.cases.ops_common import (
     group,
     threads_group,
 )
+from conformance.compare import FORMATS
 from conformance.inputs import random_values, special_values, spread
+from conformance.oracle.precision import is_half
 from conformance.trial import Operand, Trial
 
 # Reductions that have a value for no elements.
@@ -135,6 +137,17 @@ def long(check: Check, rng: np.random.Generator) -> None:
     _run(check, Operand(values))
 
 
+def small_and_large(check: Check, rng: np.random.Generator) -> None:
+    """A few ones in a row of numbers so small that one of them added to a one is lost, and all of them
+    together are not: sums of blocks keep them, or errors carried along, where one long sum drops them."""
+    kernel = check.kernel
+    # A thread that adds up some hundred numbers may drop them and stay within the bound.
+    small = 2.0 ** -(FORMATS[kernel.dtype.name].precision + 6)
+    row = np.full((2, 1 << 17), small * (1 + 1j if kernel.dtype.kind == "c" else 1), kernel.dtype)
+    row[:, 1 << 16 : (1 << 16) + 8] = 1 + 1j if kernel.dtype.kind == "c" else 1
+    _run(check, Operand(row))
+
+
 def layouts(check: Check, rng: np.random.Generator) -> None:
     """Inputs transposed, stepped, backwards and repeated, with poison in the gaps."""
     kernel = check.kernel
@@ -224,6 +237,8 @@ def groups(kernel: Kernel) -> list[Group]:
         chosen.append(group("in_place", in_place, IN_PLACE))
     if name in ("reduce_argmax", "reduce_argmin", "argsort_last", "reduce_max", "reduce_min"):
         chosen.append(group("ties", ties))
+    if name == "reduce_sum" and kernel.dtype.name in FORMATS and not is_half(kernel.dtype):
+        chosen.append(group("small_and_large", small_and_large, quick=False))
     if name not in PRODUCTS and name not in ("argsort_last", "scan_sum"):
         chosen.append(group("long", long, quick=kernel.dtype.name in ("float32", "float16")))
     return chosen
