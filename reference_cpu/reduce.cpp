@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 16;     // elements of a row that are reduced together
 constexpr int64_t kBlock = 1024;        // elements gathered or widened at a time
+constexpr int64_t kTiles = 16;          // pieces that columns are cut into at least, when each has kLeastTile
+constexpr int64_t kLeastTile = 256;     // columns
 constexpr int64_t kParallel = 1 << 16;  // elements from which threads pay
 
 struct Dimension {
@@ -142,19 +144,22 @@ class ReducePlan final : public Plan {
 
   void run_columns(const char *in, char *out) const {
     const Dimension &column = dims_[rank_ - 1];
-    const int64_t tiles = (column.size + kColumnTile - 1) / kColumnTile;
-    const int64_t units = rows_ / column.size * tiles;
     const bool large = rows_ * length_ >= kParallel;
-    const int64_t work = length_ * std::min(column.size, kColumnTile);
+    // Few columns are several pieces of work too, of lines that are still long enough to be read fast.
+    const int64_t tile =
+        large ? std::clamp<int64_t>(rows_ / kTiles / 64 * 64, kLeastTile, kColumnTile) : kColumnTile;
+    const int64_t tiles = (column.size + tile - 1) / tile;
+    const int64_t units = rows_ / column.size * tiles;
+    const int64_t work = length_ * std::min(column.size, tile);
     const int64_t grain = large ? grain_of(kPiece / 2, work) : units;
     parallel_for(units, grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const char *from = in;
         char *to = out;
         locate(unit / tiles, rank_ - 1, from, to);
-        const int64_t first = unit % tiles * kColumnTile;
+        const int64_t first = unit % tiles * tile;
         reducer_.columns(to + first * column.out_stride, column.out_stride, from + first * width_, length_,
-                         stride_, std::min(kColumnTile, column.size - first));
+                         stride_, std::min(tile, column.size - first));
       }
     });
   }
