@@ -1,7 +1,7 @@
 // argsort_last: stable, in both directions, NaN last in both.
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include "device_api/ops.h"
 #include "error.hpp"
@@ -19,13 +19,13 @@ using SortRow = void (*)(char *out, int64_t out_stride, const char *in, int64_t 
 
 template <class T, class Key>
 void sort_row(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t n, bool descending) {
-  std::vector<Item<Key>> items(static_cast<size_t>(2 * n));
+  const std::unique_ptr<Item<Key>[]> items(new Item<Key>[static_cast<size_t>(2 * n)]);
   for (int64_t i = 0; i < n; ++i) {
     T value;
     std::memcpy(&value, in + i * in_stride, sizeof(T));
     items[static_cast<size_t>(i)] = {key_of<Key>(value, descending), i};
   }
-  sort_items(items.data(), items.data() + n, n);
+  sort_items(items.get(), items.get() + n, n);
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(out + i * out_stride, &items[static_cast<size_t>(i)].index, sizeof(int64_t));
   }

@@ -27,25 +27,55 @@ void insertion_sort(Item<Key> *items, int64_t n) {
   }
 }
 
-// Least significant byte first; a byte that is the same in all keys costs no pass.
+// The digits of keys: `count` of them, `width` bits each, from bit `first` on. Bits that all keys have alike
+// are in none.
+template <class Key>
+struct Digits {
+  int first = 0, width = 0, count = 0;
+
+  Digits(const Item<Key> *items, int64_t n) {
+    constexpr int kWidest = 11;  // more values than that spread over too many cache lines
+    Key some = 0, all = static_cast<Key>(~Key{0});
+    for (int64_t i = 0; i < n; ++i) {
+      some |= items[i].key;
+      all &= items[i].key;
+    }
+    Key differ = some ^ all;
+    if (differ == 0) return;
+    for (; (differ & 1) == 0; differ >>= 1) ++first;
+    int bits = 0;
+    for (; differ != 0; differ >>= 1) ++bits;
+    count = (bits + kWidest - 1) / kWidest;
+    width = (bits + count - 1) / count;
+  }
+
+  size_t values() const { return size_t{1} << width; }
+  size_t of(Key key, int digit) const {
+    return static_cast<size_t>(key >> (first + digit * width)) & (values() - 1);
+  }
+};
+
+// Least significant digit first.
 template <class Key>
 void radix_sort(Item<Key> *items, Item<Key> *spare, int64_t n) {
-  constexpr int kBytes = sizeof(Key);
-  std::vector<int64_t> counts(kBytes * 256);
+  const Digits<Key> digits(items, n);
+  std::vector<int64_t> counts(static_cast<size_t>(digits.count) * digits.values());
   for (int64_t i = 0; i < n; ++i) {
-    for (int byte = 0; byte < kBytes; ++byte) ++counts[byte * 256 + ((items[i].key >> (8 * byte)) & 255)];
+    int64_t *count = counts.data();
+    for (int digit = 0; digit < digits.count; ++digit, count += digits.values()) {
+      ++count[digits.of(items[i].key, digit)];
+    }
   }
   Item<Key> *from = items, *to = spare;
-  for (int byte = 0; byte < kBytes; ++byte) {
-    int64_t *count = &counts[byte * 256];
-    if (count[(from[0].key >> (8 * byte)) & 255] == n) continue;
+  int64_t *count = counts.data();
+  for (int digit = 0; digit < digits.count; ++digit, count += digits.values()) {
     int64_t place = 0;
-    for (int value = 0; value < 256; ++value) {
+    for (size_t value = 0; value < digits.values(); ++value) {
       const int64_t size = count[value];
       count[value] = place;
       place += size;
     }
-    for (int64_t i = 0; i < n; ++i) to[count[(from[i].key >> (8 * byte)) & 255]++] = from[i];
+    for (int64_t i = 0; i < n; ++i) to[count[digits.of(from[i].key, digit)]++] = from[i];
     std::swap(from, to);
   }
   if (from != items) std::copy(from, from + n, items);

@@ -190,5 +190,21 @@ def test_argsort_of_any_floats(plugin: Plugin, values: list[float], descending: 
     assert (got == argsort(x[None], descending)[0]).all()
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    first=st.integers(0, 63),
+    bits=st.integers(0, 63),
+    size=st.integers(49, 300),
+    around=st.integers(-(1 << 63), (1 << 63) - 1),
+)
+def test_long_rows_sort_by_whichever_bits_differ(
+    plugin: Plugin, first: int, bits: int, size: int, around: int
+) -> None:
+    loose = np.random.default_rng(size).integers(0, 1 << bits, size, np.uint64) << np.uint64(first)
+    x = (loose ^ np.uint64(around & ((1 << 64) - 1))).view(np.int64)
+    got = plugin.run("argsort_last", x, dtype=np.int64, attributes=integer_attribute(0))
+    assert (got == np.argsort(x, kind="stable")).all()
+
+
 def test_no_kernel_sorts_complex_numbers(plugin: Plugin) -> None:
     assert not set(COMPLEX) & set(plugin.dtypes("argsort_last"))
