@@ -51,6 +51,13 @@ std::complex<T> complex_tanh(std::complex<T> z) {
   return std::tanh(z);
 }
 
+// -j tanh(z j), for the sake of those zeros.
+template <class T>
+std::complex<T> complex_tan(std::complex<T> z) {
+  const std::complex<T> turned = complex_tanh(std::complex<T>(-z.imag(), z.real()));
+  return {turned.imag(), -turned.real()};
+}
+
 // exp(z) - 1 without cancellation: the real part is expm1(x) cos y - 2 sin(y/2)^2.
 template <class T>
 std::complex<T> complex_expm1(std::complex<T> z) {
@@ -84,20 +91,14 @@ std::complex<T> complex_scaled(std::complex<T> z, T factor) {
   return {z.real() * factor, z.imag() * factor};
 }
 
+// An infinite part outweighs a finite one; beside another, or beside NaN, it gives NaN.
 template <class T>
 std::complex<T> complex_sign(std::complex<T> z) {
-  const T size = std::hypot(z.real(), z.imag());
+  const T x = z.real(), y = z.imag(), size = std::hypot(x, y);
   if (size == 0) return {T(0), T(0)};
-  if (std::isinf(size)) {
-    // An infinite part outweighs a finite one; two of them point along the diagonal.
-    const T x =
-        std::isinf(z.real()) ? std::copysign(T(1), z.real()) : (z.real() != z.real() ? z.real() : T(0));
-    const T y =
-        std::isinf(z.imag()) ? std::copysign(T(1), z.imag()) : (z.imag() != z.imag() ? z.imag() : T(0));
-    const T length = std::hypot(x, y);
-    return {x / length, y / length};
-  }
-  return {z.real() / size, z.imag() / size};
+  if (std::isinf(x) && std::isfinite(y)) return {std::copysign(T(1), x), T(0)};
+  if (std::isfinite(x) && std::isinf(y)) return {T(0), std::copysign(T(1), y)};
+  return {x / size, y / size};
 }
 
 }  // namespace reference_cpu

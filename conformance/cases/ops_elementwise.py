@@ -25,7 +25,8 @@ from conformance.cases.ops_common import (
     threads_group,
 )
 from conformance.inputs import pairs, random_values, special_values, spread
-from conformance.trial import Operand
+from conformance.oracle import complex_special
+from conformance.trial import Operand, failure
 
 SHAPES: tuple[Shape, ...] = (
     (), (1,), (7,), (1, 1), (3, 5), (1, 6), (6, 1), (2, 1, 4), (2, 3, 4), (1, 3, 1, 5), (2, 3, 2, 4),
@@ -82,6 +83,27 @@ def special(check: Check, rng: np.random.Generator) -> None:
     kernel = check.kernel
     for arrays in special_inputs(kernel, rng):
         check.run(kernel.trial(*(Operand(array) for array in arrays)))
+
+
+def special_complex(check: Check, rng: np.random.Generator) -> None:
+    """Zeros, infinities and NaN in both parts give what the array API standard says of each part of the
+    result, signs of zero included, wherever it says something."""
+    kernel = check.kernel
+    given = spread(complex_special.points(kernel.dtype))
+    trial = kernel.trial(Operand(given))
+    outputs = check.run(trial)
+    if not outputs:
+        return
+    tolerance = kernel.spec.ulp[kernel.dtype.name]
+    answers = [complex_special.answer(kernel.spec.name, complex(z)) for z in given]
+    for place, (got, want) in enumerate(zip(outputs[0], answers, strict=True)):
+        if want is not None and not (want[0].fits(got.real, tolerance) and want[1].fits(got.imag, tolerance)):
+            raise failure(
+                trial,
+                f"{kernel.spec.name}({given[place]}) gave {got}, expected real part {want[0]} and imaginary "
+                f"part {want[1]}, by {trial.describe()}",
+                index=place,
+            )
 
 
 def special_inputs(kernel: Kernel, rng: np.random.Generator) -> Sequence[Sequence[Any]]:
@@ -282,6 +304,8 @@ def groups(kernel: Kernel) -> list[Group]:
         chosen.append(group("broadcast_right", broadcast_right, STRIDED_INPUTS))
         chosen.append(group("broadcast_both", broadcast_both, STRIDED_INPUTS, quick=False))
         chosen.append(group("same_input", same_input, quick=False))
+    if kernel.dtype.kind == "c" and kernel.spec.name in complex_special.OPS:
+        chosen.append(group("special_complex", special_complex))
     if kernel.dtype.name in _LARGE_DTYPES and not _is_slow(kernel):
         chosen.append(group("large_layouts", large_layouts, STRIDED_INPUTS, quick=False))
     if inputs == 1 and kernel.dtype.name in ("float16", "bfloat16"):

@@ -44,10 +44,9 @@ def _special(name: str, x: Array) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    if x.dtype.kind != "c":
-        return np.sign(x)
-    size = np.abs(x)
-    return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+    """One infinite part of a complex number outweighs the other, two give NaN, as does a NaN beside one."""
+    signs: Array = np.sign(x)
+    return np.where(np.isnan(x), complex(np.nan, np.nan), signs) if x.dtype.kind == "c" else signs
 
 
 def _round(x: Array) -> Array:

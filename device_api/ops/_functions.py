@@ -413,6 +413,7 @@ def sign(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
     T: integer, floating, complex.
     Nan: NaN gives NaN.
     Sign of zero: both zeros give 0.
+    Infinity: an infinite part of a complex number outweighs a finite one; two give NaN.
 
     True: da.sign(da.asarray([-3, 0, 5])).numpy().tolist() == [-1, 0, 1]
     """

@@ -2,6 +2,7 @@
 // and the digits that a careless formula loses.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 
@@ -227,6 +228,41 @@ FAULT(cpu, complex_product_without_the_imaginary_part) {
       float *const out = reinterpret_cast<float *>(address_of(launch.out(), i));
       out[1] = 0;
     }
+  });
+}
+
+template <class Function>
+void spoil_complex(const char *op, Function function) {
+  spoil(op, DA_COMPLEX64, [function](const Launch &launch) {
+    const Elements<std::complex<float>> in(launch.in()), out(launch.out());
+    for (int64_t i = 0; i < out.count(); ++i) out[i] = function(in[i], out[i]);
+  });
+}
+
+FAULT(cpu, complex_exp_makes_nan_of_a_zero) {
+  spoil_complex("exp", [](std::complex<float> z, std::complex<float> made) {
+    return std::isnan(z.real()) ? std::complex<float>{z.real(), z.real()} : made;
+  });
+}
+FAULT(cpu, complex_sqrt_multiplies_infinities) {
+  spoil_complex("sqrt", [](std::complex<float> z, std::complex<float> made) {
+    if (!std::isinf(z.imag())) return made;
+    return std::complex<float>{z.imag() - z.imag(), z.imag()};
+  });
+}
+FAULT(cpu, complex_log_has_no_side_of_its_cut_at_zero) {
+  spoil_complex("log", [](std::complex<float> z, std::complex<float> made) {
+    return z == std::complex<float>{} ? std::complex<float>{made.real(), 0} : made;
+  });
+}
+FAULT(cpu, complex_sinh_loses_the_sign_of_zero) {
+  spoil_complex("sinh", [](std::complex<float>, std::complex<float> made) {
+    return std::complex<float>{made.real(), made.imag() + 0};
+  });
+}
+FAULT(cpu, complex_sign_divides_infinities) {
+  spoil_complex("sign", [](std::complex<float> z, std::complex<float> made) {
+    return std::isinf(std::abs(z)) ? z / std::abs(z) : made;
   });
 }
 FAULT(cpu, conj_does_nothing) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from conformance import philox
 from conformance.cases.ops_claims import FAMILIES
-from conformance.oracle import WITHOUT_ORACLE, NoOracle, expected, has_oracle
+from conformance.oracle import WITHOUT_ORACLE, NoOracle, complex_special, expected, has_oracle
 from conformance.oracle.binary import integer_power
 from conformance.oracle.precision import round_to
 from conformance.samples import has_samples
@@ -157,6 +159,32 @@ def test_a_window_around_the_whole_image_holds_padding_alone(dtype: Any) -> None
     if dtype is np.float32:
         gradient = ask("max_pool_gradient", np.ones((1, 1, 1), dtype), x, **attributes)
         assert gradient.tolist() == [[[0, 0, 0]]]
+
+
+# Python's cmath follows C99, as the standard does, but for a zero of tanh and one number of acosh.
+@pytest.mark.parametrize(
+    "op", ["exp", "log", "sqrt", "sinh", "cosh", "acos", "asin", "asinh", "atan", "atanh"]
+)
+def test_rules_of_complex_special_values_agree_with_python(op: str) -> None:
+    judged = 0
+    for z in complex_special.points(np.dtype(np.complex128)).tolist():
+        want = complex_special.answer(op, z)
+        with suppress(ValueError, OverflowError):  # Python refuses what C answers with NaN or a pole
+            got = getattr(cmath, op)(z)
+            if want is not None:
+                judged += 1
+                assert want[0].fits(np.float64(got.real), 2), (z, got, str(want[0]))
+                assert want[1].fits(np.float64(got.imag), 2), (z, got, str(want[1]))
+    assert judged > 20
+
+
+def test_rules_of_complex_special_values_are_no_empty_promise() -> None:
+    half_pi = complex_special.answer("acos", complex(-0.0, -0.0))
+    assert half_pi is not None
+    assert [str(part) for part in half_pi] == ["1.5707963267948966", "0.0"]
+    assert not half_pi[1].fits(np.float64(-0.0), 4)
+    assert not half_pi[0].fits(np.float64(1.571), 4)
+    assert complex_special.answer("exp", 1 + 2j) is None
 
 
 def test_factorisations_agree_with_lapack() -> None:

@@ -164,6 +164,10 @@ def test_complex_magnitude_real_imag_conj_and_sign(plugin: Plugin, dtype: np.dty
     signs = plugin.run("sign", z)
     np.testing.assert_allclose(signs[[0, 2, 5]], np.array([0.6 + 0.8j, 0, -1j], dtype), rtol=1e-6)
     assert np.isnan(signs[3])
+    infinite = np.array([complex(-np.inf, 3), complex(3, np.inf), complex(np.inf, np.inf)], dtype)
+    signs = plugin.run("sign", infinite)
+    np.testing.assert_array_equal(signs[:2], [-1, 1j])
+    assert np.isnan([signs[2].real, signs[2].imag]).all()
 
 
 @pytest.mark.parametrize("dtype", INTEGER, ids=str)

@@ -83,7 +83,8 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
  *   T: integer, floating, complex
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 4, complex128 4
  *   nan: NaN gives NaN
- *   sign of zero: both zeros give 0 */
+ *   sign of zero: both zeros give 0
+ *   infinity: an infinite part of a complex number outweighs a finite one; two give NaN */
 
 /* square: (x: T) -> (out: T)
  *   x * x.

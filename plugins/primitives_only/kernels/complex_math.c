@@ -7,9 +7,16 @@ double complex complex_scaled(double complex z, double factor) {
   return make_complex(creal(z) * factor, cimag(z) * factor);
 }
 
+/* An infinite part outweighs a finite one; beside another, or beside NaN, it gives NaN. */
 double complex complex_sign(double complex z) {
-  const double size = cabs(z);
-  return size == 0 ? 0 : make_complex(creal(z) / size, cimag(z) / size);
+  const double x = creal(z), y = cimag(z), size = cabs(z);
+  if (isinf(x) && isfinite(y)) {
+    return copysign(1, x);
+  }
+  if (isfinite(x) && isinf(y)) {
+    return make_complex(0, copysign(1, y));
+  }
+  return size == 0 ? 0 : make_complex(x / size, y / size);
 }
 
 double complex complex_round(double complex z) { return make_complex(rint(creal(z)), rint(cimag(z))); }
@@ -18,6 +25,12 @@ double complex complex_round(double complex z) { return make_complex(rint(creal(
 double complex complex_tanh(double complex z) {
   const double x = creal(z), y = cimag(z);
   return isinf(x) && isfinite(y) ? make_complex(copysign(1, x), copysign(0, y)) : ctanh(z);
+}
+
+/* -i tanh(z i), for the sake of those zeros. */
+double complex complex_tan(double complex z) {
+  const double complex turned = complex_tanh(make_complex(-cimag(z), creal(z)));
+  return make_complex(cimag(turned), -creal(turned));
 }
 
 /* exp(z) - 1 without cancellation: the real part is expm1(x) cos y - 2 sin(y/2)^2. */

@@ -15,6 +15,7 @@ double complex complex_sign(double complex z);
 double complex complex_round(double complex z);
 
 double complex complex_tanh(double complex z);
+double complex complex_tan(double complex z);
 double complex complex_expm1(double complex z);
 double complex complex_log1p(double complex z);
 double complex complex_pow(double complex base, double complex exponent);
