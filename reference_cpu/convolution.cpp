@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "convolution_lone.hpp"
 #include "convolution_planes.hpp"
 #include "convolution_shape.hpp"
 #include "convolution_tiles.hpp"
@@ -24,14 +25,6 @@ namespace {
 constexpr int64_t kStripBytes = 192 * 1024;  // of the planes of a strip
 constexpr int64_t kUnits = 16;               // pieces of work that a large convolution has at least
 constexpr int64_t kParallel = 1 << 20;       // multiplications from which threads pay
-
-// How sums are made from a source: of the channels of a group (the terms), for its features (the rows).
-struct Roles {
-  int64_t images, groups, channels, features;
-  Axes source, result;                     // sizes
-  int64_t channel_weight, feature_weight;  // distances of weights in memory
-  int64_t group_weight;
-};
 
 template <class C>
 REFERENCE_CPU_CLONES bool all_finite(const C *x, int64_t n) {
@@ -314,6 +307,9 @@ class ConvolutionPlan final : public Plan {
     int64_t covered = 0;
     for (const Grid &grid : grids) {
       runners_.emplace_back(roles, grid);
+      if constexpr (std::is_same_v<T, C>) {
+        if (LoneRunner<C>::fits(roles, grid)) lone_ = std::make_unique<LoneRunner<C>>(roles, grid);
+      }
       covered += product(grid.count);
     }
     if (covered != product(roles.result)) throw Failure(DA_STATUS_INTERNAL, "the grids leave results out");
@@ -325,6 +321,12 @@ class ConvolutionPlan final : public Plan {
     const C *bias = has_bias_ ? numbers(inputs[2], features_, bias_memory) : nullptr;
     // A forward convolution multiplies the zeros around an image; a gradient has no terms there.
     const bool exact = !zeros_count_ && !all_finite(weight, weights_);
+    if constexpr (std::is_same_v<T, C>) {
+      if (lone_ != nullptr && !exact) {
+        return lone_->run(reinterpret_cast<const C *>(address(inputs[0])), weight, bias,
+                          reinterpret_cast<C *>(address(outputs[0])));
+      }
+    }
     for (const GridRunner<T, C> &runner : runners_) {
       if (exact) {
         runner.run_inside(reinterpret_cast<const T *>(address(inputs[0])), weight,
@@ -346,6 +348,7 @@ class ConvolutionPlan final : public Plan {
   }
 
   std::vector<GridRunner<T, C>> runners_;
+  std::unique_ptr<LoneRunner<C>> lone_;  // in place of the only runner, where it fits
   int64_t weights_, features_;
   bool has_bias_;     // the third input
   bool zeros_count_;  // weights meet the zeros around an image, so that infinite ones give NaN

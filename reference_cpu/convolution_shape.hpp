@@ -44,6 +44,14 @@ struct ConvolutionRequest {
 // Throws Failure where ranks or counts do not fit.
 Convolution convolution_of(const ConvolutionRequest &request);
 
+// How sums are made from a source: of the channels of a group (the terms), for its features (the rows).
+struct Roles {
+  int64_t images, groups, channels, features;
+  Axes source, result;                     // sizes
+  int64_t channel_weight, feature_weight;  // distances of weights in memory
+  int64_t group_weight;
+};
+
 // A copy of the source's channels: element j of an axis is source element scale * j + shift, or 0 outside.
 struct Plane {
   Axes scale, shift;

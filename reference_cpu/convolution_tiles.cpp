@@ -79,22 +79,66 @@ inline __attribute__((always_inline)) void weight_tile(C *sums, const C *upstrea
   }
 }
 
+// Keeps a vector in a register where the compiler would rather load it again for each use.
+template <class V>
+inline __attribute__((always_inline)) void keep([[maybe_unused]] V &vector) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(vector));
+#endif
+}
+
+// Line i of the source adds to the lines i - kSize + 1 to i of the result.
+template <class C, int kLanes, int kSize, int kLine>
+inline __attribute__((always_inline)) void add_line(Vector<C, kLanes> *total, const C *source,
+                                                    const C *window) {
+  constexpr int kFirst = kLine < kSize ? 0 : kLine - kSize + 1;
+  constexpr int kLast = kLine < kLoneLines ? kLine : kLoneLines - 1;
+  if constexpr (kLine < kLoneLines) total[kLine] = Vector<C, kLanes>{};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 8
+#endif
+  for (int k = 0; k < kSize; ++k) {
+    Vector<C, kLanes> part;
+    load(part, source + k);
+    keep(part);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 8
+#endif
+    for (int r = kFirst; r <= kLast; ++r) total[r] += part * window[(kLine - r) * kSize + k];
+  }
+}
+
+template <class C, int kLanes, int kSize, int... kLine>
+inline __attribute__((always_inline)) void lone_tile(C *result, int64_t pitch, const C *source, int64_t line,
+                                                     const C *window, C more,
+                                                     std::integer_sequence<int, kLine...>) {
+  Vector<C, kLanes> total[kLoneLines];
+  (add_line<C, kLanes, kSize, kLine>(total, source + kLine * line, window), ...);
+  for (int r = 0; r < kLoneLines; ++r) store(result + r * pitch, total[r] + more);
+}
+
 // One struct of static functions for each level: the attribute belongs to a function, not to a template
 // argument.
-#define LEVEL(Name, attribute, kBytes, kRowsOfTile, kVectorsOfTile)                                     \
-  template <class C>                                                                                    \
-  struct Name {                                                                                         \
-    static constexpr int lanes = kBytes / sizeof(C), rows = kRowsOfTile, vectors = kVectorsOfTile;      \
-    template <int kRows, int kVectors>                                                                  \
-    attribute static void result(C *sums, int64_t pitch, const C *weight, int64_t row, const C *source, \
-                                 const Mask<C> *masks, const Term *terms, int64_t count) {              \
-      result_tile<C, lanes, kRows, kVectors>(sums, pitch, weight, row, source, masks, terms, count);    \
-    }                                                                                                   \
-    template <int kRows, int kVectors>                                                                  \
-    attribute static void weight(C *sums, const C *upstream, int64_t pitch, const C *source,            \
-                                 const int64_t *offsets, const Lines &lines) {                          \
-      weight_tile<C, lanes, kRows, kVectors>(sums, upstream, pitch, source, offsets, lines);            \
-    }                                                                                                   \
+#define LEVEL(Name, attribute, kBytes, kRowsOfTile, kVectorsOfTile)                                      \
+  template <class C>                                                                                     \
+  struct Name {                                                                                          \
+    static constexpr int lanes = kBytes / sizeof(C), rows = kRowsOfTile, vectors = kVectorsOfTile;       \
+    template <int kRows, int kVectors>                                                                   \
+    attribute static void result(C *sums, int64_t pitch, const C *weight, int64_t row, const C *source,  \
+                                 const Mask<C> *masks, const Term *terms, int64_t count) {               \
+      result_tile<C, lanes, kRows, kVectors>(sums, pitch, weight, row, source, masks, terms, count);     \
+    }                                                                                                    \
+    template <int kRows, int kVectors>                                                                   \
+    attribute static void weight(C *sums, const C *upstream, int64_t pitch, const C *source,             \
+                                 const int64_t *offsets, const Lines &lines) {                           \
+      weight_tile<C, lanes, kRows, kVectors>(sums, upstream, pitch, source, offsets, lines);             \
+    }                                                                                                    \
+    template <int kSize>                                                                                 \
+    attribute static void lone(C *result, int64_t pitch, const C *source, int64_t line, const C *window, \
+                               C more) {                                                                 \
+      lone_tile<C, lanes, kSize>(result, pitch, source, line, window, more,                              \
+                                 std::make_integer_sequence<int, kLoneLines + kSize - 1>());             \
+    }                                                                                                    \
   };
 
 LEVEL(Portable, , 16, 4, 2)
@@ -112,14 +156,18 @@ void fill_row(TileSet<C> &set, std::index_sequence<kVector...>) {
 
 template <class C, template <class> class Level, size_t... kRow>
 TileSet<C> filled(std::index_sequence<kRow...>) {
-  TileSet<C> set{Level<C>::rows, Level<C>::vectors, Level<C>::lanes, {}, {}};
+  TileSet<C> set{Level<C>::rows, Level<C>::vectors, Level<C>::lanes, {}, {}, {}};
   (fill_row<C, Level, kRow>(set, std::make_index_sequence<Level<C>::vectors>()), ...);
   return set;
 }
 
 template <class C, template <class> class Level>
 TileSet<C> filled() {
-  return filled<C, Level>(std::make_index_sequence<Level<C>::rows>());
+  TileSet<C> set = filled<C, Level>(std::make_index_sequence<Level<C>::rows>());
+  set.lone[0] = Level<C>::template lone<3>;
+  set.lone[1] = Level<C>::template lone<5>;
+  set.lone[2] = Level<C>::template lone<7>;
+  return set;
 }
 
 template <class C>

@@ -38,12 +38,20 @@ template <class C>
 using WeightTile = void (*)(C *sums, const C *upstream, int64_t pitch, const C *source,
                             const int64_t *offsets, const Lines &lines);
 
+constexpr int kLoneLines = 8, kLoneSizes = 3;
+
+// result[r * pitch + p] = more + the sum over i and k of window[i * width + k] * source[(r + i) * line + p +
+// k], for the places p of a vector and for kLoneLines lines r.
+template <class C>
+using LoneTile = void (*)(C *result, int64_t pitch, const C *source, int64_t line, const C *window, C more);
+
 template <class C>
 struct TileSet {
   int rows, vectors;                                      // of the greatest tile
   int lanes;                                              // numbers in a vector
   ResultTile<C> result[kMostTileRows][kMostTileVectors];  // by rows - 1 and vectors - 1
   WeightTile<C> weight[kMostTileRows][kMostTileVectors];
+  LoneTile<C> lone[kLoneSizes];  // for windows of 3 x 3, 5 x 5 and 7 x 7
 };
 
 // The set for this processor; C is float or double.

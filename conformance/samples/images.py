@@ -82,10 +82,11 @@ def _ranks(op: str) -> tuple[int, ...]:
 
 
 # (image, weight, attributes): what kernels cut into pieces. Images longer than a piece along each of their
-# axes, with steps and without; more features than a block of them, in groups and not; many images; more axes
-# than kernels know by name; steps along one axis alone, over windows of one element; images much longer than
-# wide; windows wholly in the padding, and steps that miss the image's last elements; padding that makes lines
-# longer than those of the image. A number may stand for all axes.
+# axes, with steps and without; more features than a block of them, in groups and not; many images; channels
+# on their own, in windows of several sizes; more axes than kernels know by name; steps along one axis alone,
+# over windows of one element; images much longer than wide; windows wholly in the padding, and steps that
+# miss the image's last elements; padding that makes lines longer than those of the image. A number may stand
+# for all axes.
 _LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
     ((1, 16, 90, 40), (5, 16, 3, 3), {"padding": (1, 1)}),
     ((1, 12, 121, 70), (3, 12, 3, 2), {"stride": (2, 3), "padding": (2, 0, 1, 3), "dilation": (3, 1)}),
@@ -96,6 +97,8 @@ _LARGE: tuple[tuple[Shape, Shape, Attributes], ...] = (
     ((1, 5, 6, 7), (73, 5, 3, 3), {"stride": (2,), "padding": (1,)}),
     ((2, 15, 9, 11), (33, 5, 3, 3), {"groups": 3, "padding": (1, 1)}),
     ((9, 16, 20, 21), (16, 1, 3, 3), {"groups": 16, "padding": (1, 1)}),
+    ((1, 3, 121, 300), (3, 1, 5, 5), {"groups": 3, "padding": (2, 2)}),
+    ((2, 4, 17, 24), (4, 1, 7, 7), {"groups": 4, "padding": (3, 0, 2, 4)}),
     ((41, 6, 23, 24), (9, 6, 1, 1), {}),
     ((2, 4, 3, 2, 4, 3), (6, 2, 2, 1, 3, 2), {"groups": 2, "padding": (1,)}),
     ((1, 32, 16, 16, 16), (2, 32, 1, 1, 1), {"stride": (2, 1, 1)}),

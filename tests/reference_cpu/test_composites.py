@@ -6,6 +6,8 @@ tiles, threads and segments meet.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from cpu_driver import child
@@ -81,6 +83,58 @@ def test_a_convolution_of_lines_is_one_of_images_of_one_line(length: int) -> Non
     expected = np.einsum("nclk,fck->nfl", windows, weight, optimize=True)
     a, w = (da.asarray(each.astype(np.float32)) for each in (x, weight))
     _close(da.conv1d(a, w, padding=2), expected, 40)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("image", "size", "padding"),
+    [
+        ((8, 16), 3, 1),
+        ((8, 15), 3, 1),
+        ((7, 40), 3, 1),
+        ((11, 23), 3, 0),
+        ((130, 300), 5, 2),
+        ((16, 37), 5, 4),
+        ((29, 31), 7, 3),
+        ((29, 31), 4, 2),
+    ],
+)
+def test_channels_on_their_own_meet_windows_of_any_size(
+    image: tuple[int, int], size: int, padding: int, dtype: type[np.floating[Any]]
+) -> None:
+    x = RNG.standard_normal((2, 3, *image)).astype(dtype)
+    weight, bias = RNG.standard_normal((3, 1, size, size)).astype(dtype), RNG.standard_normal(3).astype(dtype)
+    around = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    windows = sliding_window_view(around, (size, size), axis=(2, 3))
+    expected = np.einsum("nchwij,cij->nchw", windows, weight[:, 0])
+    a, w, b = da.asarray(x), da.asarray(weight), da.asarray(bias)
+    made = da.conv2d(a, w, padding=padding, groups=3)
+    _close(made, expected, 40)
+    _close(da.conv2d(a, w, b, padding=padding, groups=3), expected + bias[:, None, None], 40)
+    upstream = RNG.standard_normal(expected.shape).astype(dtype)
+    spread = np.zeros(around.shape)
+    for i in range(size):
+        for j in range(size):
+            height, width = expected.shape[2:]
+            spread[:, :, i : i + height, j : j + width] += upstream * weight[:, 0, i, j, None, None]
+    by_input = spread[:, :, padding : padding + image[0], padding : padding + image[1]]
+    gradient = ops.convolution_input_gradient(
+        da.asarray(upstream), w, shape=x.shape, padding=padding, groups=3
+    )
+    _close(gradient, by_input, 40)
+
+
+def test_infinite_weights_of_channels_on_their_own_meet_the_zeros_around_an_image() -> None:
+    weight = np.ones((2, 1, 3, 3), np.float32)
+    weight[1, 0, 0, 1] = np.inf
+    image = da.ones((1, 2, 20, 40))
+    made = da.conv2d(image, da.asarray(weight), padding=1, groups=2).numpy()
+    assert np.isnan(made[0, 1, 0]).all()
+    assert np.isinf(made[0, 1, 1:]).all()
+    assert np.isfinite(made[0, 0]).all()
+    facts = {"shape": (1, 2, 20, 40), "padding": 1, "groups": 2}
+    gradient = ops.convolution_input_gradient(image, da.asarray(weight), **facts).numpy()
+    assert not np.isnan(gradient).any()
 
 
 @pytest.mark.parametrize("padding", [0, 1])
