@@ -53,7 +53,8 @@ class GridRunner {
     // Elements of a plane for one index of the split axis.
     const int64_t slice = product(sizes_) / sizes_[split_];
     const int64_t bytes = static_cast<int64_t>(sizeof(C)) * roles.channels * planes() * slice;
-    const int64_t most = std::max<int64_t>(1, kStripBytes / std::max<int64_t>(1, bytes) - grid.reach[split_]);
+    const int64_t most =
+        longest_strip(std::max<int64_t>(1, kStripBytes / std::max<int64_t>(1, bytes) - grid.reach[split_]));
     strip_ = next_part(grid.count[split_], std::min(most, grid.count[split_]));
     strips_ = (grid.count[split_] + strip_ - 1) / strip_;
     sizes_[split_] = strip_ + grid.reach[split_];
@@ -145,6 +146,14 @@ class GridRunner {
   }
 
   int64_t planes() const { return static_cast<int64_t>(planes_.size()); }
+
+  // Of strips up to `fits`. Several planes are copied, by each piece of work for itself: for them rather many
+  // strips than many pieces of a strip.
+  int64_t longest_strip(int64_t fits) const {
+    if (planes() == 1) return fits;
+    const int64_t strips = grain_of(kUnits, roles_.images * roles_.groups);
+    return std::min(fits, std::max({int64_t{1}, grid_.count[split_] / strips, 2 * grid_.reach[split_]}));
+  }
 
   // For each plane and offset along a line: which places of a line have their term in the same line.
   void make_masks(const std::vector<Span> &spans) {
