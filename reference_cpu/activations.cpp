@@ -37,22 +37,21 @@ struct Hardswish {
   }
 };
 
-// Of exp(x) and exp(-x) the one that cannot overflow.
-struct Sigmoid {
-  template <class T>
-  INLINE T apply(T x) {
-    const T power = vector_math::exp(x < T(0) ? x : -x);
-    return (x < T(0) ? power : T(1)) / (T(1) + power);
-  }
-};
-
-// factor * sigmoid(x), also where the sigmoid alone would be subnormal.
+// factor * sigmoid(x), also where the sigmoid alone would be subnormal: of exp(x) and exp(-x) the one that
+// cannot overflow.
 template <class T>
 INLINE T times_sigmoid(T factor, T x) {
   const vector_math::Factors<T> power = vector_math::exp_factors(x < T(0) ? x : -x);
   const T share = T(1) + power.product();
   return x < T(0) ? factor * power.first / share * power.second : factor / share;
 }
+
+struct Sigmoid {
+  template <class T>
+  INLINE T apply(T x) {
+    return times_sigmoid(T(1), x);
+  }
+};
 
 struct Silu {
   template <class T>
