@@ -50,11 +50,12 @@ void add_block(Pair &pair, const Cell<float> *x, int64_t n) {
 }
 
 // x[0..n) float32: lanes, each of one parity for the sake of complex numbers, add up blocks in float32, 16
-// numbers each, and the blocks' sums are added up in float64.
+// numbers each, and the blocks' sums are added up in float64. A sum that is not finite is made once more.
 REFERENCE_CPU_CLONES void sum_float32(char *value, const char *x, int64_t n, int64_t) {
-  constexpr int kWide = 16, kChains = 4;
+  constexpr int kWide = 16, kHalf = kWide / 2, kChains = 4;
   constexpr int64_t kBlock = 16 * kWide * kChains;
   Pair &pair = pair_of(value);
+  Vector<double, kHalf> sums{};
   int64_t done = 0;
   for (; done + kBlock <= n; done += kBlock) {
     Vector<float, kWide> chain[kChains] = {};
@@ -66,17 +67,18 @@ REFERENCE_CPU_CLONES void sum_float32(char *value, const char *x, int64_t n, int
       }
     }
     const Vector<float, kWide> all = (chain[0] + chain[1]) + (chain[2] + chain[3]);
-    double even = 0, odd = 0;
-    for (int lane = 0; lane < kWide; lane += 2) {
-      even += static_cast<double>(all[lane]);
-      odd += static_cast<double>(all[lane + 1]);
-    }
-    if (even - even == 0 && odd - odd == 0) {
-      pair.sum[0] += even;
-      pair.sum[1] += odd;
-    } else {
-      add_block(pair, reinterpret_cast<const Cell<float> *>(x) + done, kBlock);
-    }
+    Vector<float, kHalf> half[2];
+    std::memcpy(half, &all, sizeof(all));
+    sums += __builtin_convertvector(half[0], Vector<double, kHalf>);
+    sums += __builtin_convertvector(half[1], Vector<double, kHalf>);
+  }
+  const double even = (sums[0] + sums[2]) + (sums[4] + sums[6]),
+               odd = (sums[1] + sums[3]) + (sums[5] + sums[7]);
+  if (even - even == 0 && odd - odd == 0) {
+    pair.sum[0] += even;
+    pair.sum[1] += odd;
+  } else {
+    done = 0;
   }
   add_block(pair, reinterpret_cast<const Cell<float> *>(x) + done, n - done);
 }
