@@ -58,7 +58,7 @@ class ReducePlan final : public Plan {
     char *out = address(outputs[0]);
     if (by_columns_) return run_columns(in, out);
     const bool large = rows_ * length_ >= kParallel;
-    if (large && length_ > kPiece) return run_pieces(in, out);
+    if (length_ > kPiece) return run_pieces(in, out);
     const int64_t grain = large ? grain_of(kPiece / 2, length_) : rows_;
     parallel_for(rows_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
@@ -66,7 +66,7 @@ class ReducePlan final : public Plan {
         char *to = out;
         locate(row, rank_, from, to);
         alignas(16) char value[kValueBytes];
-        reduce_row(value, from);
+        reduce_piece(value, from, 0, length_);
         reducer_.finish(to, value);
       }
     });
@@ -79,15 +79,6 @@ class ReducePlan final : public Plan {
       index /= dims_[d].size;
       in += step * dims_[d].in_stride;
       out += step * dims_[d].out_stride;
-    }
-  }
-
-  void reduce_row(char *value, const char *from) const {
-    reduce_piece(value, from, 0, std::min(length_, kPiece));
-    for (int64_t first = kPiece; first < length_; first += kPiece) {
-      alignas(16) char later[kValueBytes];
-      reduce_piece(later, from, first, std::min(length_ - first, kPiece));
-      reducer_.merge(value, later);
     }
   }
 

@@ -344,7 +344,6 @@ std::unique_ptr<Plan> build_reduce_any(const Request &request) {
 std::unique_ptr<Plan> build_reduce_all(const Request &request) {
   Reducer reducer = extreme<Min, uint8_t>();
   reducer.start = start_all;
-  reducer.columns = nullptr;  // its columns start from the greatest byte, which is no bool
   return reduce_plan(request, reducer);
 }
 

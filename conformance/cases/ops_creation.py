@@ -56,6 +56,11 @@ def fill_layouts(check: Check, rng: np.random.Generator) -> None:
         _fill(check, random_values(rng, "fill", check.kernel.dtype, ()), (3, 4, 5), layout)
 
 
+def fill_large(check: Check, rng: np.random.Generator) -> None:
+    """Sizes at which kernels share the work out among threads."""
+    _fill(check, random_values(rng, "fill", check.kernel.dtype, ()), (3, 66_003))
+
+
 # --- iota ---------------------------------------------------------------------------------------------
 
 
@@ -220,6 +225,7 @@ def groups(kernel: Kernel) -> list[Group]:
             group("claim", fill_claim),
             group("shapes", fill_shapes),
             group("values", fill_values),
+            group("large", fill_large, quick=False),
             group("output_layouts", fill_layouts, STRIDED_OUTPUTS),
         ]
     if kernel.spec.name == "iota":

@@ -197,6 +197,7 @@ def large_layouts(check: Check, rng: np.random.Generator) -> None:
     strided = (kernel.claim.flags & STRIDED_OUTPUTS) == STRIDED_OUTPUTS
     for shape, layout, output in (
         ((181, 367), "transposed", "contiguous"),
+        ((129, 97), "transposed", "contiguous"),
         ((3, 151, 149), "rotated", "stepped"),
         ((61, 1, 2, 541), "mixed", "negative"),
     ):

@@ -137,6 +137,17 @@ def long(check: Check, rng: np.random.Generator) -> None:
     _run(check, Operand(values))
 
 
+def long_products(check: Check, rng: np.random.Generator) -> None:
+    """Rows longer than kernels reduce in one piece, whose products are exact: ones of both signs, and a few
+    twos at either end."""
+    kernel = check.kernel
+    row = np.ones((2, 66_003), kernel.dtype)
+    if kernel.dtype.kind != "u":
+        row = (rng.choice((-1, 1), row.shape) * row).astype(kernel.dtype)
+    row[:, [0, 1, -2, -1]] = 2
+    _run(check, Operand(row))
+
+
 def small_and_large(check: Check, rng: np.random.Generator) -> None:
     """A few ones in a row of numbers so small that one of them added to a one is lost, and all of them
     together are not: sums of blocks keep them, or errors carried along, where one long sum drops them."""
@@ -237,6 +248,8 @@ def groups(kernel: Kernel) -> list[Group]:
         chosen.append(group("in_place", in_place, IN_PLACE))
     if name in ("reduce_argmax", "reduce_argmin", "argsort_last", "reduce_max", "reduce_min"):
         chosen.append(group("ties", ties))
+    if name == "reduce_prod":
+        chosen.append(group("long_products", long_products, quick=False))
     if name == "reduce_sum" and kernel.dtype.name in FORMATS and not is_half(kernel.dtype):
         chosen.append(group("small_and_large", small_and_large, quick=False))
     if name not in PRODUCTS and name not in ("argsort_last", "scan_sum"):

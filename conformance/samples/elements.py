@@ -110,6 +110,7 @@ REDUCTIONS = ("mean", "sum", "none")
 def long_distances(d: Draw, op: str) -> Iterator[Sample]:
     for reduction in ("mean", "sum"):
         yield Sample((d.normal(70_001), d.normal(70_001)), {"reduction": reduction})
+        yield Sample((d.normal(40, 9), d.normal(9)), {"reduction": reduction})
 
 
 @makes("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")

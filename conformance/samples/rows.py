@@ -84,6 +84,8 @@ _LARGE_LINES = (((9, 1000), 1), ((1000, 9), 0), ((33, 65, 17), 1), ((3, 20_001),
 def large_softmax(d: Draw, op: str) -> Iterator[Sample]:
     for shape, axis in _LARGE_LINES:
         yield Sample((d.normal(*shape),), {"axis": axis})
+    # One far above all others, at each place of a line longer than vectors.
+    yield Sample(((d.normal(70, 70) + np.eye(70) * 2000).astype(d.dtype),), {"axis": 1})
 
 
 @makes("softmax_gradient", "log_softmax_gradient", large=True)
@@ -163,7 +165,7 @@ def large_row_norms(d: Draw, op: str) -> Iterator[Sample]:
 
 @makes("standardize")
 def standardize(d: Draw, op: str) -> Iterator[Sample]:
-    for axes in ((0, 2), (2,), (1, 2)):
+    for axes in ((0, 2), (2,), (1, 2), (1,)):
         yield Sample((d.normal(2, 4, 3),), {"axis": axes})
 
 
@@ -182,7 +184,7 @@ def large_standardize(d: Draw, op: str) -> Iterator[Sample]:
 
 @makes("standardize_gradient")
 def standardize_gradient(d: Draw, op: str) -> Iterator[Sample]:
-    for axes in ((0, 2), (2,), (1, 2)):
+    for axes in ((0, 2), (2,), (1, 2), (1,)):
         yield Sample((d.normal(2, 4, 3), d.normal(2, 4, 3)), {"axis": axes})
 
 
