@@ -99,6 +99,33 @@ struct GeluByTanh {
   }
 };
 
+// With the share E = exp(-x^2 / 2) of |x|, the slope at -|x| is E times a difference that stays of moderate
+// size, and the slope at |x| is 1 less that. Infinities have no slope.
+struct GeluGradient {
+  INLINE float apply(float upstream, float x) {
+    const float size = std::fabs(x), t = size > 15.5f ? 15.5f : size;
+    const vector_math::Factors<float> power = vector_math::exp_of_square(t, 0.5f);
+    const float tail = 0.5f * vector_math::scaled_erfc(t * 0.70710678f) - t * 0.398942280f;
+    const float below = size > 15.5f ? x * 0.0f : tail * power.first;
+    return x < 0 ? upstream * below * power.second : upstream * (1.0f - below * power.second);
+  }
+};
+
+// With s the sigmoid of twice the argument of the hyperbolic tangent: s + x * s', where beyond 10 only s is
+// left.
+struct GeluGradientByTanh {
+  INLINE float apply(float upstream, float x) {
+    const float near = x < -10.0f ? -10.0f : (x > 10.0f ? 10.0f : x), square = near * near;
+    const float inner = 1.59576912f * near * (1.0f + 0.044715f * square);
+    const float steep = 1.59576912f * near * (1.0f + 0.134145f * square);
+    const vector_math::Factors<float> power = vector_math::exp_factors(inner < 0 ? inner : -inner);
+    const float e = power.product(), share = 1.0f / (1.0f + e);
+    const float bend = 1.0f + steep * share * (inner < 0 ? 1.0f : e);
+    const float slope = (inner < 0 ? upstream * power.first * share * power.second : upstream * share) * bend;
+    return slope + x * 0.0f;
+  }
+};
+
 #undef INLINE
 
 template <class Op, class T>
@@ -127,6 +154,14 @@ const LoopTable activations = {entries, std::size(entries)};
 std::unique_ptr<Plan> build_gelu(const Request &request) {
   const bool by_tanh = attributes_of<da_attributes_gelu>(request.attributes).approximate != 0;
   const LoopEntry entry{"gelu", DA_FLOAT32, 5, by_tanh ? loop<GeluByTanh, float> : loop<Gelu, float>};
+  return elementwise_plan(request, widened_recipe(request, entry));
+}
+
+std::unique_ptr<Plan> build_gelu_gradient(const Request &request) {
+  const bool by_tanh = attributes_of<da_attributes_gelu_gradient>(request.attributes).approximate != 0;
+  const LoopEntry entry{
+      "gelu_gradient", DA_FLOAT32, 6,
+      by_tanh ? binary_clones<GeluGradientByTanh, float, float> : binary_clones<GeluGradient, float, float>};
   return elementwise_plan(request, widened_recipe(request, entry));
 }
 

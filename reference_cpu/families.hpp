@@ -49,6 +49,7 @@ std::unique_ptr<Plan> build_argsort_last(const Request &request);
 // Composite ops that are faster in one piece than as what they are composed of.
 std::unique_ptr<Plan> build_clip(const Request &request);
 std::unique_ptr<Plan> build_gelu(const Request &request);
+std::unique_ptr<Plan> build_gelu_gradient(const Request &request);
 std::unique_ptr<Plan> build_softmax(const Request &request);
 std::unique_ptr<Plan> build_log_softmax(const Request &request);
 std::unique_ptr<Plan> build_softmax_gradient(const Request &request);
@@ -56,6 +57,7 @@ std::unique_ptr<Plan> build_log_softmax_gradient(const Request &request);
 std::unique_ptr<Plan> build_layer_norm(const Request &request);
 std::unique_ptr<Plan> build_rms_norm(const Request &request);
 std::unique_ptr<Plan> build_group_norm(const Request &request);
+std::unique_ptr<Plan> build_layer_norm_gradient(const Request &request);
 std::unique_ptr<Plan> build_batch_norm(const Request &request);
 std::unique_ptr<Plan> build_batch_norm_training(const Request &request);
 std::unique_ptr<Plan> build_standardize(const Request &request);

@@ -1,11 +1,11 @@
 // layer_norm, rms_norm and group_norm: groups of neighbouring elements, one after the other in memory.
 #include <string>
-#include <vector>
 
 #include "device_api/ops.h"
 #include "error.hpp"
 #include "families.hpp"
 #include "moments.hpp"
+#include "parameter.hpp"
 #include "pool.hpp"
 
 namespace reference_cpu {
@@ -28,30 +28,6 @@ REFERENCE_CPU_CLONES void normalise_run(C *out, const C *x, int64_t n, C middle,
   REFERENCE_CPU_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) out[i] = ((x[i] - middle) - rest) * scale * weight + bias;
 }
-
-// An optional parameter as `size` numbers, which change nothing when it is absent.
-template <class C>
-class Parameter {
- public:
-  Parameter(const da_tensor *tensor, int64_t size, C neutral) {
-    if (tensor == nullptr) {
-      memory_.assign(static_cast<size_t>(size), neutral);
-    } else if (is_half(tensor->dtype)) {
-      memory_.resize(static_cast<size_t>(size));
-      char *const pair[] = {reinterpret_cast<char *>(memory_.data()), address(tensor)};
-      widen_loop(tensor->dtype)(pair, size);
-    } else {
-      numbers_ = reinterpret_cast<const C *>(address(tensor));
-      return;
-    }
-    numbers_ = memory_.data();
-  }
-  const C *numbers() const { return numbers_; }
-
- private:
-  const C *numbers_;
-  std::vector<C> memory_;
-};
 
 struct Shape {
   int64_t groups, size;  // elements of a group

@@ -6,52 +6,16 @@
 #include "device_api/ops.h"
 #include "error.hpp"
 #include "families.hpp"
-#include "reduce_lanes.hpp"
-#include "vector_math.hpp"
-#include "vector_math64.hpp"
+#include "softmax_line.hpp"
 
 namespace reference_cpu {
 namespace {
-
-// NaN is passed over: it comes back by the exponentials.
-template <class C>
-inline __attribute__((always_inline)) C greatest(const C *x, int64_t n) {
-  constexpr int kLanes = 64 / sizeof(C);
-  C best = -std::numeric_limits<C>::infinity();
-  int64_t i = 0;
-  if (n >= kLanes) {
-    Vector<C, kLanes> lanes, next;
-    load_lanes(lanes, x);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
-      load_lanes(next, x + i);
-      lanes = next > lanes ? next : lanes;
-    }
-    for (int lane = 0; lane < kLanes; ++lane) best = lanes[lane] > best ? lanes[lane] : best;
-  }
-  for (; i < n; ++i) best = x[i] > best ? x[i] : best;
-  return best;
-}
-
-template <class C>
-inline __attribute__((always_inline)) double sum_of(const C *x, int64_t n) {
-  return sum_terms<C>(
-      n, [x](int64_t i, auto &lanes) __attribute__((always_inline)) { load_lanes(lanes, x + i); },
-      [x](int64_t i) { return x[i]; });
-}
 
 template <class C>
 REFERENCE_CPU_CLONES void softmax_line(char *const *operands, int64_t n) {
   C *out = reinterpret_cast<C *>(operands[0]);
   const C *x = reinterpret_cast<const C *>(operands[1]);
-  const C top = greatest(x, n);
-  double total = 0;
-  for (int64_t begin = 0; begin < n; begin += kSumBlock) {
-    const int64_t end = std::min(n, begin + kSumBlock);
-    REFERENCE_CPU_INDEPENDENT
-    for (int64_t i = begin; i < end; ++i) out[i] = vector_math::exp_of_difference(x[i], top);
-    total += sum_of(out + begin, end - begin);
-  }
-  const C share = static_cast<C>(1.0 / total);
+  const C share = static_cast<C>(1.0 / write_powers(out, x, n));
   for (int64_t i = 0; i < n; ++i) out[i] *= share;
 }
 

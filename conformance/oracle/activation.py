@@ -74,6 +74,21 @@ def gelu_of(x: Array, approximate: bool = False) -> Array:
     return 0.5 * x * erfc(-x * np.sqrt(x.dtype.type(0.5)))
 
 
+def gelu_slope(x: Array, approximate: bool = False) -> Array:
+    if not approximate:
+        below = 0.5 * erfc(-x * np.sqrt(x.dtype.type(0.5)))
+        return np.asanyarray(below + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
+    scale = np.sqrt(x.dtype.type(2) / np.pi)
+    share = sigmoid(2 * scale * (x + 0.044715 * x**3))
+    return np.asanyarray(share + 2 * x * share * (1 - share) * scale * (1 + 3 * 0.044715 * x * x))
+
+
+@formula("gelu_gradient", measure=lambda call: call.inputs[0])
+def gelu_gradient(call: Call) -> Array:
+    upstream, x = call.inputs
+    return np.asanyarray(upstream * gelu_slope(x, call.attributes["approximate"]))
+
+
 @formula("gelu", measure=lambda call: call.inputs[0])
 def gelu(call: Call) -> Array:
     """Far below zero 1 + erf loses digits, as it does in the usual form: the argument is the measure."""
@@ -104,9 +119,7 @@ NAMED: dict[str, Callable[[Array], Array]] = {
 _SLOPES: dict[str, Callable[[Array], Array]] = {
     "none": np.ones_like,
     "relu": lambda x: (x > 0).astype(x.dtype),
-    "gelu": lambda x: (
-        0.5 * erfc(-x * np.sqrt(x.dtype.type(0.5))) + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
-    ),
+    "gelu": gelu_slope,
     "silu": lambda x: sigmoid(x) * (1 + x * sigmoid(-x)),
     "sigmoid": lambda x: sigmoid(x) * sigmoid(-x),
     "tanh": lambda x: 1 / np.cosh(x) ** 2,

@@ -34,14 +34,15 @@ _PATTERNS = ((7, 1), (7, -1), (8, 1), (9, 1), (10, 1))
 def formula(
     *names: str,
     reduces: bool = False,
-    measure: Callable[[Call], Array] | None = None,
+    measure: Callable[[Call], Values] | None = None,
     dtypes: tuple[Any, ...] = (),
 ) -> Callable[[Formula], Formula]:
     """Registers a function from a call with widened inputs to values. Output i has the dtype `dtypes[i]`
     where that is given and not None; else that of the first floating input, or the call's.
 
     `reduces` adds the logarithm of the number of terms to the tolerance. `measure` gives a further size that
-    units refer to, for formulas whose usual intermediate results are larger than inputs and result.
+    units refer to, for formulas whose usual intermediate results are larger than inputs and result: one for
+    all outputs, or a tuple of one for each.
     """
 
     def register(function: Formula) -> Formula:
@@ -58,8 +59,12 @@ def formula(
             held = np.dtype(np.float32) if reduces and is_half(own) else own
             narrow = _narrow(function, wide, held) or [None] * len(values)
             if measure is not None:
-                floor = np.abs(measure(wide))
-                scales = [None if scale is None else np.maximum(scale, floor) for scale in scales]
+                sizes = measure(wide)
+                floors = sizes if isinstance(sizes, tuple) else (sizes,) * len(values)
+                scales = [
+                    None if scale is None else np.maximum(scale, np.abs(floor))
+                    for scale, floor in zip(scales, floors, strict=True)
+                ]
             terms = max((x.size for x in call.inputs if x is not None), default=1)
             extra = math.log2(max(terms, 1)) if reduces and not is_half(own) else 0.0
             return [

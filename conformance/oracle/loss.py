@@ -61,6 +61,24 @@ def cross_entropy(call: Call) -> Array:
     return _class_loss(log_softmax(call.inputs[0], call.attributes["axis"]), call)
 
 
+@formula("cross_entropy_gradient", reduces=True, measure=lambda call: np.abs(_class_shares(call)))
+def cross_entropy_gradient(call: Call) -> Array:
+    scores, target, *_ = call.inputs
+    axis = call.attributes["axis"] % scores.ndim
+    classes = np.arange(scores.shape[axis]).reshape(-1, *([1] * (scores.ndim - 1 - axis)))
+    hit = np.expand_dims(target, axis) == classes
+    share = _class_shares(call)
+    return np.where(share == 0, 0, share * (np.exp(log_softmax(scores, axis)) - hit))
+
+
+def _class_shares(call: Call) -> Array:
+    """What the loss of each target has of the gradient, with the axis of the classes."""
+    scores, target, upstream, weight = call.inputs
+    share = _weights(target, weight, call.attributes["ignore_index"], scores.dtype)
+    part = share / share.sum() if call.attributes["reduction"] == "mean" else share
+    return np.expand_dims(np.where(share == 0, 0, upstream * part), call.attributes["axis"])
+
+
 @formula("reduced_loss", reduces=True)
 def reduced_loss(call: Call) -> Array:
     return _reduced(call.inputs[0], call)

@@ -90,6 +90,45 @@ def _gradient_size(call: Call) -> Array:
     return _greatest(upstream) / _spread(x, axes, call.attributes["epsilon"])
 
 
+@formula("layer_norm_gradient", reduces=True, measure=lambda call: _row_sizes(call))
+def layer_norm_gradient(call: Call) -> tuple[Array, ...]:
+    upstream, x, _ = call.inputs
+    axes, rows, above, unit, spread = _row_parts(call)
+    count = _count(x, axes)
+    by_x = above - unit * ((above * unit).sum(axis=axes, keepdims=True) / count)
+    if call.attributes["centred"]:
+        by_x = by_x - above.sum(axis=axes, keepdims=True) / count
+    return _asked(call, by_x / spread, (upstream * unit).sum(axis=rows), upstream.sum(axis=rows))
+
+
+def _row_sizes(call: Call) -> tuple[Array, ...]:
+    upstream, _, _ = call.inputs
+    axes, rows, above, unit, spread = _row_parts(call)
+    top = np.where(np.isfinite(above), np.abs(above), 0).max(axis=axes, keepdims=True, initial=0)
+    return _asked(call, top / spread, np.abs(upstream * unit).sum(axis=rows), np.abs(upstream).sum(axis=rows))
+
+
+def _row_parts(call: Call) -> tuple[Axes, Axes, Array, Array, Array]:
+    """The axes of a row and those of the rows, upstream times weight, x normalised, and what it is divided
+    by."""
+    upstream, x, weight = call.inputs
+    first = call.attributes["axis"] % x.ndim
+    axes, rows = tuple(range(first, x.ndim)), tuple(range(first))
+    distance = x - x.sum(axis=axes, keepdims=True) / _count(x, axes) if call.attributes["centred"] else x
+    power = (distance * distance).sum(axis=axes, keepdims=True) / _count(x, axes)
+    spread = np.sqrt(power + call.attributes["epsilon"])
+    return axes, rows, _affine(upstream, weight, None), distance / spread, spread
+
+
+def _asked(call: Call, *gradients: Array) -> tuple[Array, ...]:
+    """Gradients by x, weight and bias, without elements where they were not asked for."""
+    names = ("by_x", "by_weight", "by_bias")
+    return tuple(
+        made if call.attributes[name] else np.zeros(0, made.dtype)
+        for name, made in zip(names, gradients, strict=True)
+    )
+
+
 @formula("batch_norm", measure=lambda call: _batch_size(call))
 def batch_norm(call: Call) -> Array:
     x, centre, variance, weight, bias = call.inputs

@@ -40,6 +40,16 @@ def activation_gradient(d: Draw, op: str) -> Iterator[Sample]:
         yield Sample((d.normal(2, 3), d.grid(2, 3)), attributes)
 
 
+@makes("gelu_gradient")
+def gelu_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for attributes in _VARIANTS["gelu"]:
+        for shape in ((), (7,), (2, 3)):
+            yield Sample((d.normal(*shape), d.grid(*shape)), attributes)
+        # Both ends, where one term alone is left or none.
+        ends = np.asarray((-40.0, -16.0, -11.0, -9.0, -5.0, -0.0, 0.0, 5.0, 9.0, 11.0, 16.0, 40.0))
+        yield Sample((d.normal(12), ends.astype(d.dtype)), attributes)
+
+
 @makes("rsqrt")
 def rsqrt(d: Draw, op: str) -> Iterator[Sample]:
     for shape in ((), (7,), (2, 3)):
@@ -209,6 +219,43 @@ def class_loss(d: Draw, op: str) -> Iterator[Sample]:
         attributes = {"reduction": reduction, "ignore_index": -100}
         yield Sample((d.normal(4, 3), target, None), attributes)
         yield Sample((d.normal(4, 3), target, d.positive(3)), attributes)
+
+
+@makes("cross_entropy_gradient")
+def class_loss_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for reduction in REDUCTIONS:
+        for scores, axis in (
+            (d.normal(4, 3), 1),
+            (d.normal(2, 3, 2), 1),
+            (d.normal(2, 3, 4), 2),
+            (d.normal(3), 0),
+        ):
+            shape = tuple(size for place, size in enumerate(scores.shape) if place != axis)
+            upstream = d.normal(*shape) if reduction == "none" else d.number(0.75)
+            classes = scores.shape[axis]
+            for weight in (None, d.positive(classes)):
+                target = d.index(classes, *shape)
+                yield Sample((scores, target, upstream, weight), {"axis": axis, "reduction": reduction})
+        upstream = d.normal(4) if reduction == "none" else d.number(0.75)
+        for ignored, targets in ((-100, [2, -100, 0, -100]), (1, [1, 0, 2, 1]), (7, [7, 2, 0, 1])):
+            for weight in (None, d.positive(3)):
+                attributes = {"axis": 1, "reduction": reduction, "ignore_index": ignored}
+                yield Sample((d.normal(4, 3), np.array(targets), upstream, weight), attributes)
+        nothing = (d.number(0.0) * d.positive(3)).astype(d.dtype)
+        nothing[1] = 1
+        yield Sample(
+            (d.normal(4, 3), np.array([1, 0, 2, 1]), upstream, nothing), {"axis": 1, "reduction": reduction}
+        )
+
+
+@makes("cross_entropy_gradient", large=True)
+def large_class_loss_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for count, classes in ((9, 1000), (700, 31), (3, 20_001)):
+        scores, target = d.normal(count, classes), d.index(classes, count)
+        yield Sample((scores, target, d.number(0.75), None), {"axis": 1})
+        target[1] = 5
+        attributes = {"axis": 1, "reduction": "none", "ignore_index": 5}
+        yield Sample((scores, target, d.normal(count), d.positive(classes)), attributes)
 
 
 @makes("target_weights")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -161,6 +162,33 @@ def large_row_norms(d: Draw, op: str) -> Iterator[Sample]:
     for rows, size in ((9, 1000), (700, 33), (3, 5001)):
         inputs = (d.normal(rows, size), d.positive(size)) + ((d.normal(size),) if op == "layer_norm" else ())
         yield Sample(inputs, {"axis": 1})
+
+
+_ASKED = ("by_x", "by_weight", "by_bias")
+
+
+@makes("layer_norm_gradient")
+def row_norm_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    for shape, axis in (((7,), 0), ((3, 5), 1), ((2, 3, 4), 2), ((2, 3, 4), 1), ((5, 2), 1)):
+        for centred in (True, False):
+            for weight in (None, d.positive(*shape[axis:])):
+                inputs = (d.normal(*shape), d.normal(*shape), weight)
+                yield Sample(inputs, {"axis": axis, "centred": centred, "by_bias": centred, "epsilon": 0.125})
+    inputs = (d.normal(3, 5), d.normal(3, 5), d.positive(5))
+    for wanted in itertools.product((False, True), repeat=3):
+        if any(wanted):
+            yield Sample(inputs, {"axis": 1, **dict(zip(_ASKED, wanted, strict=True))})
+
+
+@makes("layer_norm_gradient", large=True)
+def large_row_norm_gradient(d: Draw, op: str) -> Iterator[Sample]:
+    # Few long rows, many short ones, and more pieces of rows than one.
+    for rows, size in ((9, 1000), (9001, 17), (5, 20_001)):
+        x = (d.normal(rows, size) + d.number(2.0)).astype(d.dtype)
+        yield Sample((d.normal(rows, size), x, d.positive(size)), {"axis": 1, "centred": rows != 9})
+    inputs = (d.normal(70, 33), d.normal(70, 33), None)
+    for name in _ASKED:
+        yield Sample(inputs, {"axis": 1, **{each: each == name for each in _ASKED}})
 
 
 @makes("standardize")

@@ -11,12 +11,13 @@ from device_api import _core, dtypes
 from device_api.autograd.graph import Edge, Facts, Move, Node, Saved, input_name, restored
 from device_api.errors import GradientError
 from device_api.ops import _functions as F
-from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS
+from device_api.ops._rules import GRADIENT, GRADIENT_NEEDS, GRADIENTS_TOGETHER
 from device_api.ops.attributes import scalar_bytes
 from device_api.ops.binding import bind_attributes
 from device_api.ops.op_registry import JOINT_GRADIENTS, spec_of
 from device_api.ops.promotion import bind_types
 from device_api.ops.shapes import TensorSpec
+from device_api.opset.spec import OpSpec
 from device_api.tensor.conversion import to_device
 
 _NUMBERS = (int, float, complex)
@@ -42,12 +43,25 @@ def input_gradients(
     outputs = [restored(node, each, with_history) for each in node.outputs]
     attributes = bind_attributes(spec, node.attributes) if spec.attributes else {}
     g = spec.gathered(gradients)
-    done: set[str] = set()
     joint = JOINT_GRADIENTS.get(spec.name)
     if joint is not None:
         operands = _operands(node, input_name(node.op, places[0]), with_history)
         yield from _distributed(node, joint(g, *operands, *spec.grouped(outputs), **attributes), places)
         return
+    if spec.name in GRADIENTS_TOGETHER:
+        names, together = GRADIENTS_TOGETHER[spec.name]
+        asked = {input_name(node.op, place): place for place in places}
+        for name in asked.keys() - set(names):
+            raise _without_rule(spec, name)
+        operands = _operands(node, names[0], with_history)
+        wanted_ones = tuple(name in asked for name in names)
+        several = together(F, g, *operands, *spec.grouped(outputs), wanted=wanted_ones, **attributes)
+        for name, value in zip(names, several, strict=True):
+            edge = node.edges[asked[name]] if name in asked else None
+            if edge is not None and value is not None:
+                yield asked[name], _fitted(value, edge)
+        return
+    done: set[str] = set()
     for place in places:
         name = input_name(node.op, place)
         if name in done:
@@ -55,12 +69,7 @@ def input_gradients(
         done.add(name)
         rule = GRADIENT.get((spec.name, name))
         if rule is None:
-            raise GradientError(
-                f"{spec.name} has no gradient with respect to {name}",
-                remedy="Detach that input, or run the op under no_grad.",
-                op=spec.name,
-                argument=name,
-            )
+            raise _without_rule(spec, name)
         operands = _operands(node, name, with_history)
         made = rule(F, g, *operands, *outputs, **attributes)
         if spec.inputs[min(place, len(spec.inputs) - 1)].variadic:
@@ -73,6 +82,15 @@ def input_gradients(
             # None: the input has no influence on the result, only its shape or dtype had.
             if edge is not None and value is not None:
                 yield target, _fitted(value, edge)
+
+
+def _without_rule(spec: OpSpec, name: str) -> GradientError:
+    return GradientError(
+        f"{spec.name} has no gradient with respect to {name}",
+        remedy="Detach that input, or run the op under no_grad.",
+        op=spec.name,
+        argument=name,
+    )
 
 
 def _distributed(node: Node, made: tuple[Any, ...], places: list[int]) -> Iterator[tuple[int, _core.Tensor]]:

@@ -2019,6 +2019,16 @@ def gelu(x: TensorLike, /, *, approximate: _bool = False, out: Tensor | None = N
     return dispatch(142, (x,), (approximate,), out)  # type: ignore[no-any-return]
 
 
+def gelu_gradient(upstream: TensorLike, x: TensorLike, /, *, approximate: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Upstream times the slope of gelu at x.
+
+    upstream (T), x (T) -> out (T).
+    T: floating.
+    Nan: NaN gives NaN.
+    """
+    return dispatch(143, (upstream, x), (approximate,), out)  # type: ignore[no-any-return]
+
+
 def softplus(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
     """log(1 + exp(x)), without overflow.
 
@@ -2028,7 +2038,7 @@ def softplus(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: abs(float(da.softplus(da.asarray(0.0))) - 0.6931472) < 1e-6
     """
-    return dispatch(143, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(144, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def relu6(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2040,7 +2050,7 @@ def relu6(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.relu6(da.asarray([-1.0, 8.0])).numpy().tolist() == [0.0, 6.0]
     """
-    return dispatch(144, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(145, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def hardtanh(x: TensorLike, /, *, low: _float = -1.0, high: _float = 1.0, out: Tensor | None = None) -> Tensor:
@@ -2052,7 +2062,7 @@ def hardtanh(x: TensorLike, /, *, low: _float = -1.0, high: _float = 1.0, out: T
 
     True: da.hardtanh(da.asarray([-3.0, 0.5])).numpy().tolist() == [-1.0, 0.5]
     """
-    return dispatch(145, (x,), (low, high), out)  # type: ignore[no-any-return]
+    return dispatch(146, (x,), (low, high), out)  # type: ignore[no-any-return]
 
 
 def hardsigmoid(x: TensorLike, /, *, slope: _float = 0.16666666666666666, offset: _float = 0.5, out: Tensor | None = None) -> Tensor:
@@ -2064,7 +2074,7 @@ def hardsigmoid(x: TensorLike, /, *, slope: _float = 0.16666666666666666, offset
 
     True: da.hardsigmoid(da.asarray([-9.0, 0.0])).numpy().tolist() == [0.0, 0.5]
     """
-    return dispatch(146, (x,), (slope, offset), out)  # type: ignore[no-any-return]
+    return dispatch(147, (x,), (slope, offset), out)  # type: ignore[no-any-return]
 
 
 def hardswish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2076,7 +2086,7 @@ def hardswish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.hardswish(da.asarray([-4.0, 3.0])).numpy().tolist() == [0.0, 3.0]
     """
-    return dispatch(147, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(148, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def mish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2088,7 +2098,7 @@ def mish(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.mish(da.asarray([0.0])).numpy().tolist() == [0.0]
     """
-    return dispatch(148, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(149, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def selu(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2101,7 +2111,7 @@ def selu(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.selu(da.asarray([0.0])).numpy().tolist() == [0.0]
     """
-    return dispatch(149, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(150, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def celu(x: TensorLike, /, *, alpha: _float = 1.0, out: Tensor | None = None) -> Tensor:
@@ -2113,7 +2123,7 @@ def celu(x: TensorLike, /, *, alpha: _float = 1.0, out: Tensor | None = None) ->
 
     True: da.celu(da.asarray([0.0, 2.0])).numpy().tolist() == [0.0, 2.0]
     """
-    return dispatch(150, (x,), (alpha,), out)  # type: ignore[no-any-return]
+    return dispatch(151, (x,), (alpha,), out)  # type: ignore[no-any-return]
 
 
 def softsign(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2125,7 +2135,7 @@ def softsign(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.softsign(da.asarray([1.0, -1.0])).numpy().tolist() == [0.5, -0.5]
     """
-    return dispatch(151, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(152, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def log_sigmoid(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2137,7 +2147,7 @@ def log_sigmoid(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: abs(float(da.log_sigmoid(da.asarray(0.0))) + 0.6931472) < 1e-6
     """
-    return dispatch(152, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(153, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def tanhshrink(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2149,7 +2159,7 @@ def tanhshrink(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.tanhshrink(da.asarray([0.0])).numpy().tolist() == [0.0]
     """
-    return dispatch(153, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(154, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def softshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = None) -> Tensor:
@@ -2161,7 +2171,7 @@ def softshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = No
 
     True: da.softshrink(da.asarray([1.0, 0.25])).numpy().tolist() == [0.5, 0.0]
     """
-    return dispatch(154, (x,), (limit,), out)  # type: ignore[no-any-return]
+    return dispatch(155, (x,), (limit,), out)  # type: ignore[no-any-return]
 
 
 def hardshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = None) -> Tensor:
@@ -2173,7 +2183,7 @@ def hardshrink(x: TensorLike, /, *, limit: _float = 0.5, out: Tensor | None = No
 
     True: da.hardshrink(da.asarray([1.0, 0.25])).numpy().tolist() == [1.0, 0.0]
     """
-    return dispatch(155, (x,), (limit,), out)  # type: ignore[no-any-return]
+    return dispatch(156, (x,), (limit,), out)  # type: ignore[no-any-return]
 
 
 def threshold(x: TensorLike, /, *, limit: _float = 0.0, value: _float = 0.0, out: Tensor | None = None) -> Tensor:
@@ -2185,7 +2195,7 @@ def threshold(x: TensorLike, /, *, limit: _float = 0.0, value: _float = 0.0, out
 
     True: da.threshold(da.asarray([1.0, -1.0]), value=7.0).numpy().tolist() == [1.0, 7.0]
     """
-    return dispatch(156, (x,), (limit, value), out)  # type: ignore[no-any-return]
+    return dispatch(157, (x,), (limit, value), out)  # type: ignore[no-any-return]
 
 
 def prelu(x: TensorLike, slope: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2197,7 +2207,7 @@ def prelu(x: TensorLike, slope: TensorLike, /, *, out: Tensor | None = None) -> 
 
     True: da.prelu(da.asarray([-1.0, 2.0]), 0.5).numpy().tolist() == [-0.5, 2.0]
     """
-    return dispatch(157, (x, slope), (), out)  # type: ignore[no-any-return]
+    return dispatch(158, (x, slope), (), out)  # type: ignore[no-any-return]
 
 
 def glu(x: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -2209,7 +2219,7 @@ def glu(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: da.glu(da.asarray([2.0, 0.0])).numpy().tolist() == [1.0]
     """
-    return dispatch(158, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(159, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def logit(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -2221,7 +2231,7 @@ def logit(x: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
 
     True: da.logit(da.asarray([0.5])).numpy().tolist() == [0.0]
     """
-    return dispatch(159, (x,), (), out)  # type: ignore[no-any-return]
+    return dispatch(160, (x,), (), out)  # type: ignore[no-any-return]
 
 
 def softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -2234,7 +2244,7 @@ def softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: da.softmax(da.asarray([0.0, 0.0])).numpy().tolist() == [0.5, 0.5]
     """
-    return dispatch(160, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(161, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def log_softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -2247,7 +2257,7 @@ def log_softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: abs(float(da.log_softmax(da.asarray([0.0, 0.0])).numpy()[0]) + 0.6931472) < 1e-6
     """
-    return dispatch(161, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(162, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def logsumexp(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False) -> Tensor:
@@ -2261,7 +2271,7 @@ def logsumexp(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = 
 
     True: abs(float(da.logsumexp(da.asarray([0.0, 0.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(162, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
+    return dispatch(163, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
 
 
 def softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -2271,7 +2281,7 @@ def softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: int =
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(163, (upstream, result), (axis,))  # type: ignore[no-any-return]
+    return dispatch(164, (upstream, result), (axis,))  # type: ignore[no-any-return]
 
 
 def log_softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -2281,7 +2291,7 @@ def log_softmax_gradient(upstream: TensorLike, result: TensorLike, /, *, axis: i
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(164, (upstream, result), (axis,))  # type: ignore[no-any-return]
+    return dispatch(165, (upstream, result), (axis,))  # type: ignore[no-any-return]
 
 
 def target_weights(target: TensorLike, /, weight: TensorLike | None = None, *, classes: int, dtype: DTypeLike, ignore_index: int | None = None) -> Tensor:
@@ -2291,7 +2301,7 @@ def target_weights(target: TensorLike, /, weight: TensorLike | None = None, *, c
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(165, (target, weight), (classes, dtype, ignore_index))  # type: ignore[no-any-return]
+    return dispatch(166, (target, weight), (classes, dtype, ignore_index))  # type: ignore[no-any-return]
 
 
 def nll_loss(log_probabilities: TensorLike, target: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, reduction: str = 'mean', ignore_index: int | None = None) -> Tensor:
@@ -2305,7 +2315,7 @@ def nll_loss(log_probabilities: TensorLike, target: TensorLike, /, weight: Tenso
 
     True: float(da.nll_loss(da.asarray([[-1.0, -2.0]]), da.asarray([1]))) == 2.0
     """
-    return dispatch(166, (log_probabilities, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
+    return dispatch(167, (log_probabilities, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
 
 
 def cross_entropy(scores: TensorLike, target: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, reduction: str = 'mean', ignore_index: int | None = None) -> Tensor:
@@ -2319,7 +2329,18 @@ def cross_entropy(scores: TensorLike, target: TensorLike, /, weight: TensorLike 
 
     True: abs(float(da.cross_entropy(da.asarray([[0.0, 0.0]]), da.asarray([1]))) - 0.6931472) < 1e-6
     """
-    return dispatch(167, (scores, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
+    return dispatch(168, (scores, target, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
+
+
+def cross_entropy_gradient(scores: TensorLike, target: TensorLike, upstream: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, reduction: str = 'mean', ignore_index: int | None = None) -> Tensor:
+    """The gradient of cross_entropy by the scores - what each target counts for, times softmax less one
+    for the target's class. Targets that count for nothing have zeros.
+
+    scores (T), target (int64), upstream (T), weight (T, optional) -> out (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(169, (scores, target, upstream, weight), (axis, reduction, ignore_index))  # type: ignore[no-any-return]
 
 
 def mse_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2331,7 +2352,7 @@ def mse_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -
 
     True: float(da.mse_loss(da.asarray([1.0, 3.0]), da.asarray([1.0, 1.0]))) == 2.0
     """
-    return dispatch(168, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(170, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def binary_cross_entropy_with_logits(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2343,7 +2364,7 @@ def binary_cross_entropy_with_logits(x: TensorLike, target: TensorLike, /, *, re
 
     True: abs(float(da.binary_cross_entropy_with_logits(da.asarray([0.0]), da.asarray([1.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(169, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(171, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def l1_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2355,7 +2376,7 @@ def l1_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') ->
 
     True: float(da.l1_loss(da.asarray([1.0, 3.0]), da.asarray([1.0, 1.0]))) == 1.0
     """
-    return dispatch(170, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(172, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def reduced_loss(x: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2365,7 +2386,7 @@ def reduced_loss(x: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(171, (x,), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(173, (x,), (reduction,))  # type: ignore[no-any-return]
 
 
 def loss_share(upstream: TensorLike, x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2376,7 +2397,7 @@ def loss_share(upstream: TensorLike, x: TensorLike, target: TensorLike, /, *, re
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(172, (upstream, x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(174, (upstream, x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def huber_loss(x: TensorLike, target: TensorLike, /, *, delta: _float = 1.0, reduction: str = 'mean') -> Tensor:
@@ -2389,7 +2410,7 @@ def huber_loss(x: TensorLike, target: TensorLike, /, *, delta: _float = 1.0, red
 
     True: float(da.huber_loss(da.asarray([3.0]), da.asarray([0.0]))) == 2.5
     """
-    return dispatch(173, (x, target), (delta, reduction))  # type: ignore[no-any-return]
+    return dispatch(175, (x, target), (delta, reduction))  # type: ignore[no-any-return]
 
 
 def smooth_l1_loss(x: TensorLike, target: TensorLike, /, *, beta: _float = 1.0, reduction: str = 'mean') -> Tensor:
@@ -2401,7 +2422,7 @@ def smooth_l1_loss(x: TensorLike, target: TensorLike, /, *, beta: _float = 1.0, 
 
     True: float(da.smooth_l1_loss(da.asarray([3.0]), da.asarray([0.0]))) == 2.5
     """
-    return dispatch(174, (x, target), (beta, reduction))  # type: ignore[no-any-return]
+    return dispatch(176, (x, target), (beta, reduction))  # type: ignore[no-any-return]
 
 
 def kl_div(x: TensorLike, target: TensorLike, /, *, log_target: _bool = False, reduction: str = 'mean') -> Tensor:
@@ -2414,7 +2435,7 @@ def kl_div(x: TensorLike, target: TensorLike, /, *, log_target: _bool = False, r
 
     True: float(da.kl_div(da.asarray([0.0]), da.asarray([1.0]))) == 0.0
     """
-    return dispatch(175, (x, target), (log_target, reduction))  # type: ignore[no-any-return]
+    return dispatch(177, (x, target), (log_target, reduction))  # type: ignore[no-any-return]
 
 
 def hinge_loss(x: TensorLike, target: TensorLike, /, *, margin: _float = 1.0, reduction: str = 'mean') -> Tensor:
@@ -2426,7 +2447,7 @@ def hinge_loss(x: TensorLike, target: TensorLike, /, *, margin: _float = 1.0, re
 
     True: float(da.hinge_loss(da.asarray([0.5]), da.asarray([1.0]))) == 0.5
     """
-    return dispatch(176, (x, target), (margin, reduction))  # type: ignore[no-any-return]
+    return dispatch(178, (x, target), (margin, reduction))  # type: ignore[no-any-return]
 
 
 def hinge_embedding_loss(x: TensorLike, target: TensorLike, /, *, margin: _float = 1.0, reduction: str = 'mean') -> Tensor:
@@ -2438,7 +2459,7 @@ def hinge_embedding_loss(x: TensorLike, target: TensorLike, /, *, margin: _float
 
     True: float(da.hinge_embedding_loss(da.asarray([0.5]), da.asarray([1.0]))) == 0.5
     """
-    return dispatch(177, (x, target), (margin, reduction))  # type: ignore[no-any-return]
+    return dispatch(179, (x, target), (margin, reduction))  # type: ignore[no-any-return]
 
 
 def soft_margin_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2450,7 +2471,7 @@ def soft_margin_loss(x: TensorLike, target: TensorLike, /, *, reduction: str = '
 
     True: abs(float(da.soft_margin_loss(da.asarray([0.0]), da.asarray([1.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(178, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(180, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def poisson_nll_loss(x: TensorLike, target: TensorLike, /, *, log_input: _bool = True, epsilon: _float = 1e-08, reduction: str = 'mean') -> Tensor:
@@ -2463,7 +2484,7 @@ def poisson_nll_loss(x: TensorLike, target: TensorLike, /, *, log_input: _bool =
 
     True: float(da.poisson_nll_loss(da.asarray([0.0]), da.asarray([2.0]))) == 1.0
     """
-    return dispatch(179, (x, target), (log_input, epsilon, reduction))  # type: ignore[no-any-return]
+    return dispatch(181, (x, target), (log_input, epsilon, reduction))  # type: ignore[no-any-return]
 
 
 def binary_cross_entropy(x: TensorLike, target: TensorLike, /, *, reduction: str = 'mean') -> Tensor:
@@ -2475,7 +2496,7 @@ def binary_cross_entropy(x: TensorLike, target: TensorLike, /, *, reduction: str
 
     True: abs(float(da.binary_cross_entropy(da.asarray([0.5]), da.asarray([1.0]))) - 0.6931472) < 1e-6
     """
-    return dispatch(180, (x, target), (reduction,))  # type: ignore[no-any-return]
+    return dispatch(182, (x, target), (reduction,))  # type: ignore[no-any-return]
 
 
 def gaussian_nll_loss(x: TensorLike, target: TensorLike, variance: TensorLike, /, *, epsilon: _float = 1e-06, reduction: str = 'mean') -> Tensor:
@@ -2488,7 +2509,7 @@ def gaussian_nll_loss(x: TensorLike, target: TensorLike, variance: TensorLike, /
 
     True: float(da.gaussian_nll_loss(da.asarray([1.0]), da.asarray([3.0]), da.asarray([1.0]))) == 2.0
     """
-    return dispatch(181, (x, target, variance), (epsilon, reduction))  # type: ignore[no-any-return]
+    return dispatch(183, (x, target, variance), (epsilon, reduction))  # type: ignore[no-any-return]
 
 
 def cosine_similarity(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1, epsilon: _float = 1e-08) -> Tensor:
@@ -2501,7 +2522,7 @@ def cosine_similarity(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1, epsi
 
     True: float(da.cosine_similarity(da.asarray([3.0, 0.0]), da.asarray([2.0, 0.0]))) == 1.0
     """
-    return dispatch(182, (x1, x2), (axis, epsilon))  # type: ignore[no-any-return]
+    return dispatch(184, (x1, x2), (axis, epsilon))  # type: ignore[no-any-return]
 
 
 def cosine_embedding_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /, *, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
@@ -2514,7 +2535,7 @@ def cosine_embedding_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /,
 
     True: float(da.cosine_embedding_loss(da.asarray([[3.0, 0.0]]), da.asarray([[2.0, 0.0]]), da.asarray([1]))) == 0.0
     """
-    return dispatch(183, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
+    return dispatch(185, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
 
 
 def margin_ranking_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /, *, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
@@ -2526,7 +2547,7 @@ def margin_ranking_loss(x1: TensorLike, x2: TensorLike, target: TensorLike, /, *
 
     True: float(da.margin_ranking_loss(da.asarray([1.0]), da.asarray([3.0]), da.asarray([1.0]))) == 2.0
     """
-    return dispatch(184, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
+    return dispatch(186, (x1, x2, target), (margin, reduction))  # type: ignore[no-any-return]
 
 
 def triplet_margin_loss(anchor: TensorLike, positive: TensorLike, other: TensorLike, /, *, margin: _float = 1.0, epsilon: _float = 1e-06, reduction: str = 'mean') -> Tensor:
@@ -2539,7 +2560,7 @@ def triplet_margin_loss(anchor: TensorLike, positive: TensorLike, other: TensorL
 
     True: float(da.triplet_margin_loss(da.asarray([[0.0]]), da.asarray([[0.0]]), da.asarray([[5.0]]))) == 0.0
     """
-    return dispatch(185, (anchor, positive, other), (margin, epsilon, reduction))  # type: ignore[no-any-return]
+    return dispatch(187, (anchor, positive, other), (margin, epsilon, reduction))  # type: ignore[no-any-return]
 
 
 def mean(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False) -> Tensor:
@@ -2553,7 +2574,7 @@ def mean(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False
 
     True: float(da.mean(da.asarray([1.0, 2.0, 6.0]))) == 3.0
     """
-    return dispatch(186, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
+    return dispatch(188, (x,), (_ints(axis), keepdims))  # type: ignore[no-any-return]
 
 
 def var(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0, keepdims: _bool = False) -> Tensor:
@@ -2568,7 +2589,7 @@ def var(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0
 
     True: float(da.var(da.asarray([1.0, 3.0]))) == 1.0
     """
-    return dispatch(187, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
+    return dispatch(189, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
 
 
 def std(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0, keepdims: _bool = False) -> Tensor:
@@ -2581,7 +2602,7 @@ def std(x: TensorLike, /, *, axis: _Ints | None = None, correction: _float = 0.0
 
     True: float(da.std(da.asarray([1.0, 3.0]))) == 1.0
     """
-    return dispatch(188, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
+    return dispatch(190, (x,), (_ints(axis), correction, keepdims))  # type: ignore[no-any-return]
 
 
 def layer_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, axis: int = -1, epsilon: _float = 1e-05) -> Tensor:
@@ -2595,7 +2616,7 @@ def layer_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorL
 
     True: abs(float(da.layer_norm(da.asarray([1.0, 3.0])).numpy()[1]) - 1.0) < 1e-4
     """
-    return dispatch(189, (x, weight, bias), (axis, epsilon))  # type: ignore[no-any-return]
+    return dispatch(191, (x, weight, bias), (axis, epsilon))  # type: ignore[no-any-return]
 
 
 def rms_norm(x: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, epsilon: _float = 1e-05) -> Tensor:
@@ -2608,7 +2629,18 @@ def rms_norm(x: TensorLike, /, weight: TensorLike | None = None, *, axis: int = 
 
     True: abs(float(da.rms_norm(da.asarray([2.0, 2.0])).numpy()[0]) - 1.0) < 1e-4
     """
-    return dispatch(190, (x, weight), (axis, epsilon))  # type: ignore[no-any-return]
+    return dispatch(192, (x, weight), (axis, epsilon))  # type: ignore[no-any-return]
+
+
+def layer_norm_gradient(upstream: TensorLike, x: TensorLike, /, weight: TensorLike | None = None, *, axis: int = -1, epsilon: _float = 1e-05, centred: _bool = True, by_x: _bool = True, by_weight: _bool = True, by_bias: _bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of layer_norm by x, weight and bias; without centred, those of rms_norm. Those that
+    are not asked for have the shape (0,).
+
+    upstream (T), x (T), weight (T, optional) -> x_gradient (T), weight_gradient (T), bias_gradient (T).
+    T: floating.
+    Accumulate: 16-bit floats in float32.
+    """
+    return dispatch(193, (upstream, x, weight), (axis, epsilon, centred, by_x, by_weight, by_bias))  # type: ignore[no-any-return]
 
 
 def standardize(x: TensorLike, /, *, axis: _Ints, epsilon: _float = 1e-05) -> Tensor:
@@ -2618,7 +2650,7 @@ def standardize(x: TensorLike, /, *, axis: _Ints, epsilon: _float = 1e-05) -> Te
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(191, (x,), (_ints(axis), epsilon))  # type: ignore[no-any-return]
+    return dispatch(194, (x,), (_ints(axis), epsilon))  # type: ignore[no-any-return]
 
 
 def standardize_gradient(upstream: TensorLike, x: TensorLike, /, *, axis: _Ints, epsilon: _float = 1e-05) -> Tensor:
@@ -2628,7 +2660,7 @@ def standardize_gradient(upstream: TensorLike, x: TensorLike, /, *, axis: _Ints,
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(192, (upstream, x), (_ints(axis), epsilon))  # type: ignore[no-any-return]
+    return dispatch(195, (upstream, x), (_ints(axis), epsilon))  # type: ignore[no-any-return]
 
 
 def batch_norm(x: TensorLike, centre: TensorLike, variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> Tensor:
@@ -2641,7 +2673,7 @@ def batch_norm(x: TensorLike, centre: TensorLike, variance: TensorLike, /, weigh
 
     True: da.batch_norm(da.ones((1, 1, 2)), da.asarray([1.0]), da.asarray([1.0])).numpy().tolist() == [[[0.0, 0.0]]]
     """
-    return dispatch(193, (x, centre, variance, weight, bias), (epsilon,))  # type: ignore[no-any-return]
+    return dispatch(196, (x, centre, variance, weight, bias), (epsilon,))  # type: ignore[no-any-return]
 
 
 def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, momentum: _float = 0.1, epsilon: _float = 1e-05) -> tuple[Tensor, Tensor, Tensor]:
@@ -2655,7 +2687,7 @@ def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_varianc
 
     True: da.batch_norm_training(da.asarray([[1.0], [3.0]]), da.zeros((1,)), da.ones((1,)))[1].numpy().tolist() == [0.20000000298023224]
     """
-    return dispatch(194, (x, running_mean, running_variance, weight, bias), (momentum, epsilon))  # type: ignore[no-any-return]
+    return dispatch(197, (x, running_mean, running_variance, weight, bias), (momentum, epsilon))  # type: ignore[no-any-return]
 
 
 def group_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, groups: int, epsilon: _float = 1e-05) -> Tensor:
@@ -2668,7 +2700,7 @@ def group_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorL
 
     True: da.group_norm(da.ones((1, 4, 2)), groups=2).numpy().sum() == 0.0
     """
-    return dispatch(195, (x, weight, bias), (groups, epsilon))  # type: ignore[no-any-return]
+    return dispatch(198, (x, weight, bias), (groups, epsilon))  # type: ignore[no-any-return]
 
 
 def instance_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> Tensor:
@@ -2681,7 +2713,7 @@ def instance_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: Tens
 
     True: da.instance_norm(da.ones((1, 2, 4))).numpy().sum() == 0.0
     """
-    return dispatch(196, (x, weight, bias), (epsilon,))  # type: ignore[no-any-return]
+    return dispatch(199, (x, weight, bias), (epsilon,))  # type: ignore[no-any-return]
 
 
 def sgd_step(parameter: TensorLike, gradient: TensorLike, learning_rate: TensorLike, /, *, weight_decay: _float = 0.0, out: Tensor | None = None) -> Tensor:
@@ -2692,7 +2724,7 @@ def sgd_step(parameter: TensorLike, gradient: TensorLike, learning_rate: TensorL
 
     True: da.sgd_step(da.asarray([1.0]), da.asarray([2.0]), 0.5).numpy().tolist() == [0.0]
     """
-    return dispatch(197, (parameter, gradient, learning_rate), (weight_decay,), out)  # type: ignore[no-any-return]
+    return dispatch(200, (parameter, gradient, learning_rate), (weight_decay,), out)  # type: ignore[no-any-return]
 
 
 def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, momentum: _float = 0.9, weight_decay: _float = 0.0, nesterov: _bool = False) -> tuple[Tensor, Tensor]:
@@ -2704,7 +2736,7 @@ def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorL
 
     True: da.momentum_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.0]
     """
-    return dispatch(198, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov))  # type: ignore[no-any-return]
+    return dispatch(201, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov))  # type: ignore[no-any-return]
 
 
 def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -2717,7 +2749,7 @@ def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, var
 
     True: da.adam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(199, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(202, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
@@ -2730,7 +2762,7 @@ def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, va
 
     True: da.adamw_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(200, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(203, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def adagrad_step(parameter: TensorLike, gradient: TensorLike, accumulator: TensorLike, learning_rate: TensorLike, /, *, epsilon: _float = 1e-10, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
@@ -2743,7 +2775,7 @@ def adagrad_step(parameter: TensorLike, gradient: TensorLike, accumulator: Tenso
 
     True: da.adagrad_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(201, (parameter, gradient, accumulator, learning_rate), (epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(204, (parameter, gradient, accumulator, learning_rate), (epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def rmsprop_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, average: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.99, momentum: _float = 0.0, epsilon: _float = 1e-08, weight_decay: _float = 0.0, centered: _bool = False) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -2756,7 +2788,7 @@ def rmsprop_step(parameter: TensorLike, gradient: TensorLike, square_mean: Tenso
 
     True: da.rmsprop_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(202, (parameter, gradient, square_mean, average, velocity, learning_rate), (decay, momentum, epsilon, weight_decay, centered))  # type: ignore[no-any-return]
+    return dispatch(205, (parameter, gradient, square_mean, average, velocity, learning_rate), (decay, momentum, epsilon, weight_decay, centered))  # type: ignore[no-any-return]
 
 
 def adadelta_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, step_mean: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.9, epsilon: _float = 1e-06, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -2769,7 +2801,7 @@ def adadelta_step(parameter: TensorLike, gradient: TensorLike, square_mean: Tens
 
     True: da.adadelta_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1.0)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(203, (parameter, gradient, square_mean, step_mean, learning_rate), (decay, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(206, (parameter, gradient, square_mean, step_mean, learning_rate), (decay, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def adamax_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, greatest: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -2782,7 +2814,7 @@ def adamax_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, g
 
     True: da.adamax_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(204, (parameter, gradient, mean, greatest, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(207, (parameter, gradient, mean, greatest, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def nadam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, momentum_product: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, momentum_decay: _float = 0.004) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -2795,7 +2827,7 @@ def nadam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, va
 
     True: da.nadam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([1.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(205, (parameter, gradient, mean, variance, momentum_product, step, learning_rate), (beta1, beta2, epsilon, weight_decay, momentum_decay))  # type: ignore[no-any-return]
+    return dispatch(208, (parameter, gradient, mean, variance, momentum_product, step, learning_rate), (beta1, beta2, epsilon, weight_decay, momentum_decay))  # type: ignore[no-any-return]
 
 
 def lamb_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-06, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
@@ -2808,7 +2840,7 @@ def lamb_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, var
 
     True: da.lamb_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(206, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(209, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
 
 
 def lion_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.99, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
@@ -2819,7 +2851,7 @@ def lion_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, lea
 
     True: da.lion_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(207, (parameter, gradient, mean, learning_rate), (beta1, beta2, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(210, (parameter, gradient, mean, learning_rate), (beta1, beta2, weight_decay))  # type: ignore[no-any-return]
 
 
 def philox_bits(seed: TensorLike, offset: TensorLike, /, *, size: int, device: Device | None = None) -> Tensor:
@@ -2827,7 +2859,7 @@ def philox_bits(seed: TensorLike, offset: TensorLike, /, *, size: int, device: D
 
     seed (uint64), offset (uint64) -> out (uint32).
     """
-    return dispatch(208, (seed, offset), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(211, (seed, offset), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def random_bits(*, size: int, device: Device | None = None) -> Tensor:
@@ -2835,7 +2867,7 @@ def random_bits(*, size: int, device: Device | None = None) -> Tensor:
 
     nothing -> out (uint32).
     """
-    return dispatch(209, (), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(212, (), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def uniform(shape: _Ints, *, low: _float = 0.0, high: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2848,7 +2880,7 @@ def uniform(shape: _Ints, *, low: _float = 0.0, high: _float = 1.0, dtype: DType
 
     True: 0.0 <= float(da.uniform((1,)).numpy()[0]) < 1.0
     """
-    return dispatch(210, (), (_ints(shape), low, high, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(213, (), (_ints(shape), low, high, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def normal(shape: _Ints, *, mean: _float = 0.0, std: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2860,7 +2892,7 @@ def normal(shape: _Ints, *, mean: _float = 0.0, std: _float = 1.0, dtype: DTypeL
 
     True: da.normal((2, 3)).shape == (2, 3)
     """
-    return dispatch(211, (), (_ints(shape), mean, std, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(214, (), (_ints(shape), mean, std, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def randint(low: int, high: int, shape: _Ints, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2871,7 +2903,7 @@ def randint(low: int, high: int, shape: _Ints, *, dtype: DTypeLike | None = None
 
     True: 0 <= int(da.randint(0, 5, (1,)).numpy()[0]) < 5
     """
-    return dispatch(212, (), (low, high, _ints(shape), dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(215, (), (low, high, _ints(shape), dtype), device=device)  # type: ignore[no-any-return]
 
 
 def bernoulli(shape: _Ints, *, p: _float = 0.5, device: Device | None = None) -> Tensor:
@@ -2881,7 +2913,7 @@ def bernoulli(shape: _Ints, *, p: _float = 0.5, device: Device | None = None) ->
 
     True: da.bernoulli((4,), p=1.0).numpy().all()
     """
-    return dispatch(213, (), (_ints(shape), p), device=device)  # type: ignore[no-any-return]
+    return dispatch(216, (), (_ints(shape), p), device=device)  # type: ignore[no-any-return]
 
 
 def exponential(shape: _Ints, *, rate: _float = 1.0, dtype: DTypeLike | None = None, device: Device | None = None) -> Tensor:
@@ -2892,7 +2924,7 @@ def exponential(shape: _Ints, *, rate: _float = 1.0, dtype: DTypeLike | None = N
 
     True: float(da.exponential((1,)).numpy()[0]) >= 0.0
     """
-    return dispatch(214, (), (_ints(shape), rate, dtype), device=device)  # type: ignore[no-any-return]
+    return dispatch(217, (), (_ints(shape), rate, dtype), device=device)  # type: ignore[no-any-return]
 
 
 def permutation(size: int, *, device: Device | None = None) -> Tensor:
@@ -2902,7 +2934,7 @@ def permutation(size: int, *, device: Device | None = None) -> Tensor:
 
     True: sorted(da.permutation(3).numpy().tolist()) == [0, 1, 2]
     """
-    return dispatch(215, (), (size,), device=device)  # type: ignore[no-any-return]
+    return dispatch(218, (), (size,), device=device)  # type: ignore[no-any-return]
 
 
 def dropout(x: TensorLike, /, *, rate: _float = 0.5) -> tuple[Tensor, Tensor]:
@@ -2914,7 +2946,7 @@ def dropout(x: TensorLike, /, *, rate: _float = 0.5) -> tuple[Tensor, Tensor]:
 
     True: da.dropout(da.ones((4,)), rate=0.0)[0].numpy().tolist() == [1.0, 1.0, 1.0, 1.0]
     """
-    return dispatch(216, (x,), (rate,))  # type: ignore[no-any-return]
+    return dispatch(219, (x,), (rate,))  # type: ignore[no-any-return]
 
 
 def multinomial(x: TensorLike, /, count: int, *, replacement: _bool = True) -> Tensor:
@@ -2926,7 +2958,7 @@ def multinomial(x: TensorLike, /, count: int, *, replacement: _bool = True) -> T
 
     True: da.multinomial(da.asarray([0.0, 1.0]), 3).numpy().tolist() == [1, 1, 1]
     """
-    return dispatch(217, (x,), (count, replacement))  # type: ignore[no-any-return]
+    return dispatch(220, (x,), (count, replacement))  # type: ignore[no-any-return]
 
 
 def window_view(x: TensorLike, /, axes: _Ints, window: _Ints, step: _Ints, dilation: _Ints) -> Tensor:
@@ -2937,7 +2969,7 @@ def window_view(x: TensorLike, /, axes: _Ints, window: _Ints, step: _Ints, dilat
     T: all dtypes.
     Rounding: elements are carried over bit for bit.
     """
-    return dispatch(218, (x,), (_ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
+    return dispatch(221, (x,), (_ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
 
 
 def window_scatter(x: TensorLike, /, *, shape: _Ints, axes: _Ints, window: _Ints, step: _Ints, dilation: _Ints) -> Tensor:
@@ -2949,7 +2981,7 @@ def window_scatter(x: TensorLike, /, *, shape: _Ints, axes: _Ints, window: _Ints
     Accumulate: 16-bit floats in float32.
     Order: additions apply in the order of the window's elements.
     """
-    return dispatch(219, (x,), (_ints(shape), _ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
+    return dispatch(222, (x,), (_ints(shape), _ints(axes), _ints(window), _ints(step), _ints(dilation)))  # type: ignore[no-any-return]
 
 
 def convolution(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -2960,7 +2992,7 @@ def convolution(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = 
     Accumulate: 16-bit floats in float32.
     Nan: NaN propagates to the results whose windows hold it.
     """
-    return dispatch(220, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(223, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def convolution_input_gradient(upstream: TensorLike, weight: TensorLike, /, *, shape: _Ints, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -2972,7 +3004,7 @@ def convolution_input_gradient(upstream: TensorLike, weight: TensorLike, /, *, s
     Accumulate: 16-bit floats in float32.
     Nan: NaN propagates to the results whose windows hold it.
     """
-    return dispatch(221, (upstream, weight), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(224, (upstream, weight), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def convolution_weight_gradient(x: TensorLike, upstream: TensorLike, /, *, shape: _Ints, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -2983,7 +3015,7 @@ def convolution_weight_gradient(x: TensorLike, upstream: TensorLike, /, *, shape
     Accumulate: 16-bit floats in float32.
     Nan: NaN propagates to the results whose windows hold it.
     """
-    return dispatch(222, (x, upstream), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(225, (x, upstream), (_ints(shape), _ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -2997,7 +3029,7 @@ def conv1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None,
 
     True: da.conv1d(da.ones((1, 1, 4)), da.ones((1, 1, 3))).numpy().tolist() == [[[3.0, 3.0]]]
     """
-    return dispatch(223, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(226, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -3011,7 +3043,7 @@ def conv2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None,
 
     True: da.conv2d(da.ones((1, 1, 3, 3)), da.ones((1, 1, 2, 2)), padding=1).shape == (1, 1, 4, 4)
     """
-    return dispatch(224, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(227, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -3024,7 +3056,7 @@ def conv3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None,
 
     True: da.conv3d(da.ones((1, 1, 2, 2, 2)), da.ones((1, 1, 2, 2, 2))).numpy().tolist() == [[[[[8.0]]]]]
     """
-    return dispatch(225, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(228, (x, weight, bias), (_ints(stride), _ints(padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv_transpose1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -3038,7 +3070,7 @@ def conv_transpose1d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | No
 
     True: da.conv_transpose1d(da.ones((1, 1, 2)), da.ones((1, 1, 2))).numpy().tolist() == [[[1.0, 2.0, 1.0]]]
     """
-    return dispatch(226, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(229, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv_transpose2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -3052,7 +3084,7 @@ def conv_transpose2d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | No
 
     True: da.conv_transpose2d(da.ones((1, 1, 2, 2)), da.ones((1, 1, 2, 2)), stride=2).shape == (1, 1, 4, 4)
     """
-    return dispatch(227, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(230, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def conv_transpose3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, stride: _Ints = 1, padding: _Ints = 0, output_padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1) -> Tensor:
@@ -3065,7 +3097,7 @@ def conv_transpose3d(x: TensorLike, weight: TensorLike, /, bias: TensorLike | No
 
     True: da.conv_transpose3d(da.ones((1, 1, 1, 1, 1)), da.ones((1, 1, 2, 2, 2))).shape == (1, 1, 2, 2, 2)
     """
-    return dispatch(228, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
+    return dispatch(231, (x, weight, bias), (_ints(stride), _ints(padding), _ints(output_padding), _ints(dilation), groups))  # type: ignore[no-any-return]
 
 
 def max_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
@@ -3075,7 +3107,7 @@ def max_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, pa
     T: integer, floating.
     Nan: NaN wins.
     """
-    return dispatch(229, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+    return dispatch(232, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
 
 
 def max_pool_gradient(upstream: TensorLike, x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
@@ -3086,7 +3118,7 @@ def max_pool_gradient(upstream: TensorLike, x: TensorLike, /, *, window: _Ints, 
     Accumulate: 16-bit floats in float32.
     Order: the first of equals in a window has all.
     """
-    return dispatch(230, (upstream, x), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+    return dispatch(233, (upstream, x), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
 
 
 def avg_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -3097,7 +3129,7 @@ def avg_pool(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, pa
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(231, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+    return dispatch(234, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
 
 
 def avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -3107,7 +3139,7 @@ def avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, window: _Ints, s
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(232, (upstream,), (_ints(shape), _ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+    return dispatch(235, (upstream,), (_ints(shape), _ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
 
 
 def max_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
@@ -3119,7 +3151,7 @@ def max_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.max_pool1d(da.asarray([[[1.0, 3.0, 2.0, 0.0]]]), window=2).numpy().tolist() == [[[3.0, 2.0]]]
     """
-    return dispatch(233, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+    return dispatch(236, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
 
 
 def max_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
@@ -3132,7 +3164,7 @@ def max_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.max_pool2d(da.ones((1, 1, 4, 4)), window=2).shape == (1, 1, 2, 2)
     """
-    return dispatch(234, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+    return dispatch(237, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
 
 
 def max_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, dilation: _Ints = 1, ceil_mode: _bool = False) -> Tensor:
@@ -3145,7 +3177,7 @@ def max_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.max_pool3d(da.ones((1, 1, 2, 2, 2)), window=2).shape == (1, 1, 1, 1, 1)
     """
-    return dispatch(235, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
+    return dispatch(238, (x,), (_ints(window), _ints(stride), _ints(padding), _ints(dilation), ceil_mode))  # type: ignore[no-any-return]
 
 
 def avg_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -3157,7 +3189,7 @@ def avg_pool1d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.avg_pool1d(da.asarray([[[1.0, 3.0, 2.0, 0.0]]]), window=2).numpy().tolist() == [[[2.0, 1.0]]]
     """
-    return dispatch(236, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+    return dispatch(239, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
 
 
 def avg_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -3169,7 +3201,7 @@ def avg_pool2d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.avg_pool2d(da.ones((1, 1, 4, 4)), window=2).shape == (1, 1, 2, 2)
     """
-    return dispatch(237, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+    return dispatch(240, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
 
 
 def avg_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, padding: _Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -3181,7 +3213,7 @@ def avg_pool3d(x: TensorLike, /, *, window: _Ints, stride: _Ints | None = None, 
 
     True: da.avg_pool3d(da.ones((1, 1, 2, 2, 2)), window=2).shape == (1, 1, 1, 1, 1)
     """
-    return dispatch(238, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
+    return dispatch(241, (x,), (_ints(window), _ints(stride), _ints(padding), ceil_mode, count_include_pad))  # type: ignore[no-any-return]
 
 
 def adaptive_avg_pool1d(x: TensorLike, /, *, size: _Ints) -> Tensor:
@@ -3194,7 +3226,7 @@ def adaptive_avg_pool1d(x: TensorLike, /, *, size: _Ints) -> Tensor:
 
     True: da.adaptive_avg_pool1d(da.asarray([[[1.0, 3.0, 5.0]]]), size=2).numpy().tolist() == [[[2.0, 4.0]]]
     """
-    return dispatch(239, (x,), (_ints(size),))  # type: ignore[no-any-return]
+    return dispatch(242, (x,), (_ints(size),))  # type: ignore[no-any-return]
 
 
 def adaptive_avg_pool2d(x: TensorLike, /, *, size: _Ints) -> Tensor:
@@ -3207,7 +3239,7 @@ def adaptive_avg_pool2d(x: TensorLike, /, *, size: _Ints) -> Tensor:
 
     True: da.adaptive_avg_pool2d(da.ones((1, 2, 5, 7)), size=(2, 3)).shape == (1, 2, 2, 3)
     """
-    return dispatch(240, (x,), (_ints(size),))  # type: ignore[no-any-return]
+    return dispatch(243, (x,), (_ints(size),))  # type: ignore[no-any-return]
 
 
 def adaptive_avg_pool3d(x: TensorLike, /, *, size: _Ints) -> Tensor:
@@ -3220,7 +3252,7 @@ def adaptive_avg_pool3d(x: TensorLike, /, *, size: _Ints) -> Tensor:
 
     True: da.adaptive_avg_pool3d(da.ones((1, 2, 2, 2, 2)), size=1).shape == (1, 2, 1, 1, 1)
     """
-    return dispatch(241, (x,), (_ints(size),))  # type: ignore[no-any-return]
+    return dispatch(244, (x,), (_ints(size),))  # type: ignore[no-any-return]
 
 
 def adaptive_avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, size: _Ints) -> Tensor:
@@ -3230,7 +3262,7 @@ def adaptive_avg_pool_gradient(upstream: TensorLike, /, *, shape: _Ints, size: _
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(242, (upstream,), (_ints(shape), _ints(size)))  # type: ignore[no-any-return]
+    return dispatch(245, (upstream,), (_ints(shape), _ints(size)))  # type: ignore[no-any-return]
 
 
 def global_avg_pool(x: TensorLike, /) -> Tensor:
@@ -3242,7 +3274,7 @@ def global_avg_pool(x: TensorLike, /) -> Tensor:
 
     True: da.global_avg_pool(da.ones((1, 2, 3, 3))).shape == (1, 2, 1, 1)
     """
-    return dispatch(243, (x,))  # type: ignore[no-any-return]
+    return dispatch(246, (x,))  # type: ignore[no-any-return]
 
 
 def global_max_pool(x: TensorLike, /) -> Tensor:
@@ -3254,7 +3286,7 @@ def global_max_pool(x: TensorLike, /) -> Tensor:
 
     True: da.global_max_pool(da.ones((1, 2, 3, 3))).shape == (1, 2, 1, 1)
     """
-    return dispatch(244, (x,))  # type: ignore[no-any-return]
+    return dispatch(247, (x,))  # type: ignore[no-any-return]
 
 
 def pad_mode(x: TensorLike, /, *, before: _Ints, after: _Ints, mode: str) -> Tensor:
@@ -3267,7 +3299,7 @@ def pad_mode(x: TensorLike, /, *, before: _Ints, after: _Ints, mode: str) -> Ten
 
     True: da.pad_mode(da.asarray([1, 2, 3]), before=(2,), after=(0,), mode='reflect').numpy().tolist() == [3, 2, 1, 2, 3]
     """
-    return dispatch(245, (x,), (_ints(before), _ints(after), mode))  # type: ignore[no-any-return]
+    return dispatch(248, (x,), (_ints(before), _ints(after), mode))  # type: ignore[no-any-return]
 
 
 def resize_nearest(x: TensorLike, /, *, size: _Ints) -> Tensor:
@@ -3280,7 +3312,7 @@ def resize_nearest(x: TensorLike, /, *, size: _Ints) -> Tensor:
 
     True: da.resize_nearest(da.asarray([[[1.0, 2.0]]]), size=4).numpy().tolist() == [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    return dispatch(246, (x,), (_ints(size),))  # type: ignore[no-any-return]
+    return dispatch(249, (x,), (_ints(size),))  # type: ignore[no-any-return]
 
 
 def resize_nearest_gradient(upstream: TensorLike, /, *, shape: _Ints) -> Tensor:
@@ -3290,7 +3322,7 @@ def resize_nearest_gradient(upstream: TensorLike, /, *, shape: _Ints) -> Tensor:
     T: integer, floating, complex.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(247, (upstream,), (_ints(shape),))  # type: ignore[no-any-return]
+    return dispatch(250, (upstream,), (_ints(shape),))  # type: ignore[no-any-return]
 
 
 def resize_linear(x: TensorLike, /, *, size: _Ints, align_corners: _bool = False) -> Tensor:
@@ -3304,7 +3336,7 @@ def resize_linear(x: TensorLike, /, *, size: _Ints, align_corners: _bool = False
 
     True: da.resize_linear(da.asarray([[[0.0, 2.0]]]), size=3, align_corners=True).numpy().tolist() == [[[0.0, 1.0, 2.0]]]
     """
-    return dispatch(248, (x,), (_ints(size), align_corners))  # type: ignore[no-any-return]
+    return dispatch(251, (x,), (_ints(size), align_corners))  # type: ignore[no-any-return]
 
 
 def resize_places(*, size: int, count: int, align_corners: _bool, dtype: DTypeLike) -> tuple[Tensor, Tensor, Tensor]:
@@ -3314,7 +3346,7 @@ def resize_places(*, size: int, count: int, align_corners: _bool, dtype: DTypeLi
     nothing -> low (int64), high (int64), part (T).
     T: floating.
     """
-    return dispatch(249, (), (size, count, align_corners, dtype))  # type: ignore[no-any-return]
+    return dispatch(252, (), (size, count, align_corners, dtype))  # type: ignore[no-any-return]
 
 
 def resize_linear_gradient(upstream: TensorLike, /, *, shape: _Ints, align_corners: _bool = False) -> Tensor:
@@ -3324,7 +3356,7 @@ def resize_linear_gradient(upstream: TensorLike, /, *, shape: _Ints, align_corne
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(250, (upstream,), (_ints(shape), align_corners))  # type: ignore[no-any-return]
+    return dispatch(253, (upstream,), (_ints(shape), align_corners))  # type: ignore[no-any-return]
 
 
 def pixel_shuffle(x: TensorLike, /, *, factor: int) -> Tensor:
@@ -3337,7 +3369,7 @@ def pixel_shuffle(x: TensorLike, /, *, factor: int) -> Tensor:
 
     True: da.pixel_shuffle(da.ones((1, 4, 2, 2)), factor=2).shape == (1, 1, 4, 4)
     """
-    return dispatch(251, (x,), (factor,))  # type: ignore[no-any-return]
+    return dispatch(254, (x,), (factor,))  # type: ignore[no-any-return]
 
 
 def pixel_unshuffle(x: TensorLike, /, *, factor: int) -> Tensor:
@@ -3349,7 +3381,7 @@ def pixel_unshuffle(x: TensorLike, /, *, factor: int) -> Tensor:
 
     True: da.pixel_unshuffle(da.ones((1, 1, 4, 4)), factor=2).shape == (1, 4, 2, 2)
     """
-    return dispatch(252, (x,), (factor,))  # type: ignore[no-any-return]
+    return dispatch(255, (x,), (factor,))  # type: ignore[no-any-return]
 
 
 def attention_weights(query: TensorLike, key: TensorLike, /, mask: TensorLike | None = None, bias: TensorLike | None = None, *, causal: _bool = False, scale: _float | None = None, offset: int = 0) -> Tensor:
@@ -3361,7 +3393,7 @@ def attention_weights(query: TensorLike, key: TensorLike, /, mask: TensorLike | 
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(253, (query, key, mask, bias), (causal, scale, offset))  # type: ignore[no-any-return]
+    return dispatch(256, (query, key, mask, bias), (causal, scale, offset))  # type: ignore[no-any-return]
 
 
 def scaled_dot_product_attention(query: TensorLike, key: TensorLike, value: TensorLike, /, mask: TensorLike | None = None, bias: TensorLike | None = None, *, causal: _bool = False, scale: _float | None = None) -> Tensor:
@@ -3375,7 +3407,7 @@ def scaled_dot_product_attention(query: TensorLike, key: TensorLike, value: Tens
 
     True: da.scaled_dot_product_attention(da.ones((1, 2)), da.ones((3, 2)), da.ones((3, 4))).shape == (1, 4)
     """
-    return dispatch(254, (query, key, value, mask, bias), (causal, scale))  # type: ignore[no-any-return]
+    return dispatch(257, (query, key, value, mask, bias), (causal, scale))  # type: ignore[no-any-return]
 
 
 def rotary_embedding(x: TensorLike, cosine: TensorLike, sine: TensorLike, /, *, interleaved: _bool = False) -> Tensor:
@@ -3388,7 +3420,7 @@ def rotary_embedding(x: TensorLike, cosine: TensorLike, sine: TensorLike, /, *, 
 
     True: da.rotary_embedding(da.asarray([1.0, 2.0]), da.asarray([1.0]), da.asarray([0.0])).numpy().tolist() == [1.0, 2.0]
     """
-    return dispatch(255, (x, cosine, sine), (interleaved,))  # type: ignore[no-any-return]
+    return dispatch(258, (x, cosine, sine), (interleaved,))  # type: ignore[no-any-return]
 
 
 def embedding(weight: TensorLike, indices: TensorLike, /, *, padding_index: int | None = None) -> Tensor:
@@ -3401,7 +3433,7 @@ def embedding(weight: TensorLike, indices: TensorLike, /, *, padding_index: int 
 
     True: da.embedding(da.asarray([[1.0], [2.0]]), da.asarray([1, 0])).numpy().tolist() == [[2.0], [1.0]]
     """
-    return dispatch(256, (weight, indices), (padding_index,))  # type: ignore[no-any-return]
+    return dispatch(259, (weight, indices), (padding_index,))  # type: ignore[no-any-return]
 
 
 def embedding_gradient(upstream: TensorLike, indices: TensorLike, /, *, size: int, padding_index: int | None = None) -> Tensor:
@@ -3412,7 +3444,7 @@ def embedding_gradient(upstream: TensorLike, indices: TensorLike, /, *, size: in
     Accumulate: 16-bit floats in float32.
     Determinism: the same operands give the same bits.
     """
-    return dispatch(257, (upstream, indices), (size, padding_index))  # type: ignore[no-any-return]
+    return dispatch(260, (upstream, indices), (size, padding_index))  # type: ignore[no-any-return]
 
 
 def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
@@ -3425,7 +3457,7 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
 
     True: da.diagonal(da.asarray([[1, 2], [3, 4]])).numpy().tolist() == [1, 4]
     """
-    return dispatch(258, (x,), (offset,))  # type: ignore[no-any-return]
+    return dispatch(261, (x,), (offset,))  # type: ignore[no-any-return]
 
 
 def diagonal_scatter(x: TensorLike, /, *, shape: _Ints, offset: int = 0) -> Tensor:
@@ -3435,7 +3467,7 @@ def diagonal_scatter(x: TensorLike, /, *, shape: _Ints, offset: int = 0) -> Tens
     T: integer, floating, complex.
     Rounding: elements are carried over bit for bit.
     """
-    return dispatch(259, (x,), (_ints(shape), offset))  # type: ignore[no-any-return]
+    return dispatch(262, (x,), (_ints(shape), offset))  # type: ignore[no-any-return]
 
 
 def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
@@ -3449,7 +3481,7 @@ def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) 
 
     True: int(da.trace(da.asarray([[1, 2], [3, 4]]))) == 5
     """
-    return dispatch(260, (x,), (offset, dtype))  # type: ignore[no-any-return]
+    return dispatch(263, (x,), (offset, dtype))  # type: ignore[no-any-return]
 
 
 def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
@@ -3461,7 +3493,7 @@ def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
 
     True: da.outer(da.asarray([1, 2]), da.asarray([3, 4])).numpy().tolist() == [[3, 4], [6, 8]]
     """
-    return dispatch(261, (x1, x2))  # type: ignore[no-any-return]
+    return dispatch(264, (x1, x2))  # type: ignore[no-any-return]
 
 
 def diff(x: TensorLike, /, *, axis: int = -1, n: int = 1) -> Tensor:
@@ -3474,7 +3506,7 @@ def diff(x: TensorLike, /, *, axis: int = -1, n: int = 1) -> Tensor:
 
     True: da.diff(da.asarray([1, 4, 9])).numpy().tolist() == [3, 5]
     """
-    return dispatch(262, (x,), (axis, n))  # type: ignore[no-any-return]
+    return dispatch(265, (x,), (axis, n))  # type: ignore[no-any-return]
 
 
 def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -3488,7 +3520,7 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
 
     True: da.cross(da.asarray([1, 0, 0]), da.asarray([0, 1, 0])).numpy().tolist() == [0, 0, 1]
     """
-    return dispatch(263, (x1, x2), (axis,))  # type: ignore[no-any-return]
+    return dispatch(266, (x1, x2), (axis,))  # type: ignore[no-any-return]
 
 
 def vector_norm(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool = False, ord: _float = 2.0) -> Tensor:
@@ -3502,7 +3534,7 @@ def vector_norm(x: TensorLike, /, *, axis: _Ints | None = None, keepdims: _bool 
 
     True: float(da.vector_norm(da.asarray([3.0, 4.0]))) == 5.0
     """
-    return dispatch(264, (x,), (_ints(axis), keepdims, ord))  # type: ignore[no-any-return]
+    return dispatch(267, (x,), (_ints(axis), keepdims, ord))  # type: ignore[no-any-return]
 
 
 def repeat(x: TensorLike, /, repeats: int, *, axis: int = 0) -> Tensor:
@@ -3514,7 +3546,7 @@ def repeat(x: TensorLike, /, repeats: int, *, axis: int = 0) -> Tensor:
 
     True: da.repeat(da.asarray([1, 2]), 2).numpy().tolist() == [1, 1, 2, 2]
     """
-    return dispatch(265, (x,), (repeats, axis))  # type: ignore[no-any-return]
+    return dispatch(268, (x,), (repeats, axis))  # type: ignore[no-any-return]
 
 
 def top_k(x: TensorLike, /, k: int, *, axis: int = -1, largest: _bool = True) -> tuple[Tensor, Tensor]:
@@ -3528,7 +3560,7 @@ def top_k(x: TensorLike, /, k: int, *, axis: int = -1, largest: _bool = True) ->
 
     True: da.top_k(da.asarray([1, 3, 2]), 2)[0].numpy().tolist() == [3, 2]
     """
-    return dispatch(266, (x,), (k, axis, largest))  # type: ignore[no-any-return]
+    return dispatch(269, (x,), (k, axis, largest))  # type: ignore[no-any-return]
 
 
 def searchsorted(x1: TensorLike, x2: TensorLike, /, *, right: _bool = False) -> Tensor:
@@ -3541,7 +3573,7 @@ def searchsorted(x1: TensorLike, x2: TensorLike, /, *, right: _bool = False) -> 
 
     True: da.searchsorted(da.asarray([1, 3, 5]), da.asarray([3, 4])).numpy().tolist() == [1, 2]
     """
-    return dispatch(267, (x1, x2), (right,))  # type: ignore[no-any-return]
+    return dispatch(270, (x1, x2), (right,))  # type: ignore[no-any-return]
 
 
 def nan_to_num(x: TensorLike, /, *, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, out: Tensor | None = None) -> Tensor:
@@ -3553,7 +3585,7 @@ def nan_to_num(x: TensorLike, /, *, nan: _float = 0.0, posinf: _float | None = N
 
     True: da.nan_to_num(da.asarray([float('nan'), 1.0])).numpy().tolist() == [0.0, 1.0]
     """
-    return dispatch(268, (x,), (nan, posinf, neginf), out)  # type: ignore[no-any-return]
+    return dispatch(271, (x,), (nan, posinf, neginf), out)  # type: ignore[no-any-return]
 
 
 def lerp(x1: TensorLike, x2: TensorLike, weight: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -3565,7 +3597,7 @@ def lerp(x1: TensorLike, x2: TensorLike, weight: TensorLike, /, *, out: Tensor |
 
     True: da.lerp(da.asarray([0.0]), da.asarray([2.0]), 0.25).numpy().tolist() == [0.5]
     """
-    return dispatch(269, (x1, x2, weight), (), out)  # type: ignore[no-any-return]
+    return dispatch(272, (x1, x2, weight), (), out)  # type: ignore[no-any-return]
 
 
 def masked_fill(x: TensorLike, mask: TensorLike, value: TensorLike, /, *, out: Tensor | None = None) -> Tensor:
@@ -3576,7 +3608,7 @@ def masked_fill(x: TensorLike, mask: TensorLike, value: TensorLike, /, *, out: T
 
     True: da.masked_fill(da.asarray([1, 2]), da.asarray([True, False]), 7).numpy().tolist() == [7, 2]
     """
-    return dispatch(270, (x, mask, value), (), out)  # type: ignore[no-any-return]
+    return dispatch(273, (x, mask, value), (), out)  # type: ignore[no-any-return]
 
 
 def index_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, axis: int = 0) -> Tensor:
@@ -3590,7 +3622,7 @@ def index_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, axi
 
     True: da.index_add(da.asarray([1, 2]), da.asarray([1, 1]), da.asarray([5, 6])).numpy().tolist() == [1, 13]
     """
-    return dispatch(271, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
+    return dispatch(274, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
 
 
 def scatter_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -3605,7 +3637,7 @@ def scatter_add(x: TensorLike, indices: TensorLike, updates: TensorLike, /, *, a
 
     True: da.scatter_add(da.asarray([1, 2]), da.asarray([1, 1]), da.asarray([5, 6])).numpy().tolist() == [1, 13]
     """
-    return dispatch(272, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
+    return dispatch(275, (x, indices, updates), (axis,))  # type: ignore[no-any-return]
 
 
 def linear_activation(x: TensorLike, weight: TensorLike, /, bias: TensorLike | None = None, *, activation: str = 'relu') -> Tensor:
@@ -3617,7 +3649,7 @@ def linear_activation(x: TensorLike, weight: TensorLike, /, bias: TensorLike | N
 
     True: da.linear_activation(da.asarray([[1.0, 2.0]]), da.asarray([[-3.0, -4.0]])).numpy().tolist() == [[0.0]]
     """
-    return dispatch(273, (x, weight, bias), (activation,))  # type: ignore[no-any-return]
+    return dispatch(276, (x, weight, bias), (activation,))  # type: ignore[no-any-return]
 
 
 def activate(x: TensorLike, /, *, activation: str) -> Tensor:
@@ -3627,7 +3659,7 @@ def activate(x: TensorLike, /, *, activation: str) -> Tensor:
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(274, (x,), (activation,))  # type: ignore[no-any-return]
+    return dispatch(277, (x,), (activation,))  # type: ignore[no-any-return]
 
 
 def activate_gradient(upstream: TensorLike, x: TensorLike, /, *, activation: str) -> Tensor:
@@ -3637,7 +3669,7 @@ def activate_gradient(upstream: TensorLike, x: TensorLike, /, *, activation: str
     T: floating.
     Accumulate: 16-bit floats in float32.
     """
-    return dispatch(275, (upstream, x), (activation,))  # type: ignore[no-any-return]
+    return dispatch(278, (upstream, x), (activation,))  # type: ignore[no-any-return]
 
 
 def add_layer_norm(x: TensorLike, residual: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, epsilon: _float = 1e-05) -> tuple[Tensor, Tensor]:
@@ -3649,7 +3681,7 @@ def add_layer_norm(x: TensorLike, residual: TensorLike, /, weight: TensorLike | 
 
     True: da.add_layer_norm(da.asarray([1.0, 2.0]), da.asarray([1.0, 0.0]))[1].numpy().tolist() == [2.0, 2.0]
     """
-    return dispatch(276, (x, residual, weight, bias), (epsilon,))  # type: ignore[no-any-return]
+    return dispatch(279, (x, residual, weight, bias), (epsilon,))  # type: ignore[no-any-return]
 
 
 def conv_norm_activation(x: TensorLike, weight: TensorLike, centre: TensorLike, variance: TensorLike, scale: TensorLike, shift: TensorLike, /, *, stride: _Ints = 1, padding: _Ints = 0, dilation: _Ints = 1, groups: int = 1, epsilon: _float = 1e-05, activation: str = 'relu') -> Tensor:
@@ -3662,7 +3694,7 @@ def conv_norm_activation(x: TensorLike, weight: TensorLike, centre: TensorLike, 
 
     True: da.conv_norm_activation(da.ones((1, 1, 2, 2)), da.ones((1, 1, 1, 1)), *[da.ones((1,))] * 4).shape == (1, 1, 2, 2)
     """
-    return dispatch(277, (x, weight, centre, variance, scale, shift), (_ints(stride), _ints(padding), _ints(dilation), groups, epsilon, activation))  # type: ignore[no-any-return]
+    return dispatch(280, (x, weight, centre, variance, scale, shift), (_ints(stride), _ints(padding), _ints(dilation), groups, epsilon, activation))  # type: ignore[no-any-return]
 
 
 def check_finite_and_unscale(x: TensorLike, scale: TensorLike, /) -> tuple[Tensor, Tensor]:
@@ -3675,7 +3707,7 @@ def check_finite_and_unscale(x: TensorLike, scale: TensorLike, /) -> tuple[Tenso
 
     True: da.check_finite_and_unscale(da.asarray([4.0]), da.asarray(2.0))[0].numpy().tolist() == [2.0]
     """
-    return dispatch(278, (x, scale))  # type: ignore[no-any-return]
+    return dispatch(281, (x, scale))  # type: ignore[no-any-return]
 
 
 def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: TensorLike, /, *, growth: _float = 2.0, backoff: _float = 0.5, interval: int = 2000) -> tuple[Tensor, Tensor]:
@@ -3688,7 +3720,7 @@ def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: Tensor
 
     True: float(da.update_loss_scaling(da.asarray(4.0), da.asarray(0), da.asarray(True))[0]) == 2.0
     """
-    return dispatch(279, (scale, good_steps, found), (growth, backoff, interval))  # type: ignore[no-any-return]
+    return dispatch(282, (scale, good_steps, found), (growth, backoff, interval))  # type: ignore[no-any-return]
 
 
 def cholesky(x: TensorLike, /, *, upper: _bool = False) -> Tensor:
@@ -3702,7 +3734,7 @@ def cholesky(x: TensorLike, /, *, upper: _bool = False) -> Tensor:
 
     True: da.linalg.cholesky(da.asarray([[4.0]])).numpy().tolist() == [[2.0]]
     """
-    return dispatch(280, (x,), (upper,))  # type: ignore[no-any-return]
+    return dispatch(283, (x,), (upper,))  # type: ignore[no-any-return]
 
 
 def qr(x: TensorLike, /, *, complete: _bool = False) -> tuple[Tensor, Tensor]:
@@ -3715,7 +3747,7 @@ def qr(x: TensorLike, /, *, complete: _bool = False) -> tuple[Tensor, Tensor]:
 
     True: da.linalg.qr(da.asarray([[3.0], [4.0]])).R.shape == (1, 1)
     """
-    return dispatch(281, (x,), (complete,))  # type: ignore[no-any-return]
+    return dispatch(284, (x,), (complete,))  # type: ignore[no-any-return]
 
 
 def eigh(x: TensorLike, /) -> tuple[Tensor, Tensor]:
@@ -3729,7 +3761,7 @@ def eigh(x: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     True: da.linalg.eigh(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
     """
-    return dispatch(282, (x,))  # type: ignore[no-any-return]
+    return dispatch(285, (x,))  # type: ignore[no-any-return]
 
 
 def eigvalsh(x: TensorLike, /) -> Tensor:
@@ -3742,7 +3774,7 @@ def eigvalsh(x: TensorLike, /) -> Tensor:
 
     True: da.linalg.eigvalsh(da.asarray([[2.0]])).numpy().tolist() == [2.0]
     """
-    return dispatch(283, (x,))  # type: ignore[no-any-return]
+    return dispatch(286, (x,))  # type: ignore[no-any-return]
 
 
 def eig(x: TensorLike, /) -> tuple[Tensor, Tensor]:
@@ -3757,7 +3789,7 @@ def eig(x: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     True: da.linalg.eig(da.asarray([[2.0]])).eigenvalues.numpy().tolist() == [2.0]
     """
-    return dispatch(284, (x,))  # type: ignore[no-any-return]
+    return dispatch(287, (x,))  # type: ignore[no-any-return]
 
 
 def eigvals(x: TensorLike, /) -> Tensor:
@@ -3771,7 +3803,7 @@ def eigvals(x: TensorLike, /) -> Tensor:
 
     True: da.linalg.eigvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
     """
-    return dispatch(285, (x,))  # type: ignore[no-any-return]
+    return dispatch(288, (x,))  # type: ignore[no-any-return]
 
 
 def svd(x: TensorLike, /, *, full_matrices: _bool = True) -> tuple[Tensor, Tensor, Tensor]:
@@ -3785,7 +3817,7 @@ def svd(x: TensorLike, /, *, full_matrices: _bool = True) -> tuple[Tensor, Tenso
 
     True: da.linalg.svd(da.asarray([[2.0]])).S.numpy().tolist() == [2.0]
     """
-    return dispatch(286, (x,), (full_matrices,))  # type: ignore[no-any-return]
+    return dispatch(289, (x,), (full_matrices,))  # type: ignore[no-any-return]
 
 
 def svdvals(x: TensorLike, /) -> Tensor:
@@ -3798,7 +3830,7 @@ def svdvals(x: TensorLike, /) -> Tensor:
 
     True: da.linalg.svdvals(da.asarray([[2.0]])).numpy().tolist() == [2.0]
     """
-    return dispatch(287, (x,))  # type: ignore[no-any-return]
+    return dispatch(290, (x,))  # type: ignore[no-any-return]
 
 
 def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
@@ -3812,7 +3844,7 @@ def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
 
     True: da.linalg.solve(da.asarray([[2.0]]), da.asarray([4.0])).numpy().tolist() == [2.0]
     """
-    return dispatch(288, (x1, x2))  # type: ignore[no-any-return]
+    return dispatch(291, (x1, x2))  # type: ignore[no-any-return]
 
 
 def inv(x: TensorLike, /) -> Tensor:
@@ -3825,7 +3857,7 @@ def inv(x: TensorLike, /) -> Tensor:
 
     True: da.linalg.inv(da.asarray([[4.0]])).numpy().tolist() == [[0.25]]
     """
-    return dispatch(289, (x,))  # type: ignore[no-any-return]
+    return dispatch(292, (x,))  # type: ignore[no-any-return]
 
 
 def det(x: TensorLike, /) -> Tensor:
@@ -3838,7 +3870,7 @@ def det(x: TensorLike, /) -> Tensor:
 
     True: da.linalg.det(da.asarray([[4.0]])).numpy().tolist() == 4.0
     """
-    return dispatch(290, (x,))  # type: ignore[no-any-return]
+    return dispatch(293, (x,))  # type: ignore[no-any-return]
 
 
 def slogdet(x: TensorLike, /) -> tuple[Tensor, Tensor]:
@@ -3851,7 +3883,7 @@ def slogdet(x: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     True: da.linalg.slogdet(da.asarray([[1.0]])).logabsdet.numpy().tolist() == 0.0
     """
-    return dispatch(291, (x,))  # type: ignore[no-any-return]
+    return dispatch(294, (x,))  # type: ignore[no-any-return]
 
 
 def fourier(x: TensorLike, /, *, axes: _Ints, inverse: _bool = False) -> Tensor:
@@ -3862,7 +3894,7 @@ def fourier(x: TensorLike, /, *, axes: _Ints, inverse: _bool = False) -> Tensor:
     C: complex.
     Nan: NaN spreads over the transformed axes.
     """
-    return dispatch(292, (x,), (_ints(axes), inverse))  # type: ignore[no-any-return]
+    return dispatch(295, (x,), (_ints(axes), inverse))  # type: ignore[no-any-return]
 
 
 def fourier_real(x: TensorLike, /, *, axis: int = -1) -> Tensor:
@@ -3874,7 +3906,7 @@ def fourier_real(x: TensorLike, /, *, axis: int = -1) -> Tensor:
     C: complex.
     Nan: NaN spreads over the transformed axes.
     """
-    return dispatch(293, (x,), (axis,))  # type: ignore[no-any-return]
+    return dispatch(296, (x,), (axis,))  # type: ignore[no-any-return]
 
 
 def fourier_hermitian(x: TensorLike, /, *, n: int, axis: int = -1) -> Tensor:
@@ -3887,4 +3919,4 @@ def fourier_hermitian(x: TensorLike, /, *, n: int, axis: int = -1) -> Tensor:
     C: complex.
     Nan: NaN spreads over the transformed axes.
     """
-    return dispatch(294, (x,), (n, axis))  # type: ignore[no-any-return]
+    return dispatch(297, (x,), (n, axis))  # type: ignore[no-any-return]

@@ -5,7 +5,8 @@ device_api/opset/; do not edit.
 A decomposition takes the op's inputs, then its attributes by keyword. A gradient rule takes g (a tuple when
 the op has several outputs, None for one that nothing uses), the inputs, the outputs, then the attributes. Its
 result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down.
-None says that the values of the input have no influence.
+None says that the values of the input have no influence. A rule for several inputs also takes `wanted`, which
+says of each whether its gradient is asked for, and gives a tuple.
 """
 
 # ruff: noqa: B905, E501, UP034
@@ -1093,13 +1094,36 @@ def gelu_decompose(F, x, *, approximate):
 
 
 def gelu_gradient_x(F, g, x, out, *, approximate):
+    return F.gelu_gradient(g, x, approximate=approximate)
+
+
+def gelu_gradient_decompose(F, upstream, x, *, approximate):
+    wide = accumulation_dtype(x.dtype)
+    u, y = (F.astype(upstream, wide, copy=False), F.astype(x, wide, copy=False))
+    if approximate:
+        scale = math.sqrt(2.0 / math.pi)
+        t = F.tanh((y + y * y * y * 0.044715) * scale)
+        slope = (1.0 - t * t) * ((y * y * (3.0 * 0.044715) + 1.0) * scale)
+        result = u * ((t + 1.0) * 0.5 + y * 0.5 * slope)
+    else:
+        below = F.erfc(y * -math.sqrt(0.5)) * 0.5
+        result = u * (below + y * F.exp(y * y * -0.5) * (1.0 / math.sqrt(2.0 * math.pi)))
+    return F.astype(result, x.dtype, copy=False)
+
+
+def gelu_gradient_gradient_upstream(F, g, upstream, x, out, *, approximate):
+    return F.gelu_gradient(g, x, approximate=approximate)
+
+
+def gelu_gradient_gradient_x(F, g, upstream, x, out, *, approximate):
     if approximate:
         scale = math.sqrt(2.0 / math.pi)
         t = F.tanh((x + x * x * x * 0.044715) * scale)
-        slope = (1.0 - t * t) * ((x * x * (3.0 * 0.044715) + 1.0) * scale)
-        return g * ((t + 1.0) * 0.5 + x * 0.5 * slope)
-    below = F.erfc(x * -math.sqrt(0.5)) * 0.5
-    return g * (below + x * F.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi)))
+        steep = (x * x * (3.0 * 0.044715) + 1.0) * scale
+        bend = (1.0 - t * t) * (steep + x * (x * (3.0 * 0.044715 * scale) - t * steep * steep))
+    else:
+        bend = F.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi)) * (2.0 - x * x)
+    return g * upstream * bend
 
 
 def softplus_decompose(F, x):
@@ -1370,16 +1394,47 @@ def cross_entropy_decompose(F, scores, target, weight, *, axis, reduction, ignor
 
 
 def cross_entropy_gradient_scores(F, g, scores, target, weight, out, *, axis, reduction, ignore_index):
+    return F.cross_entropy_gradient(scores, target, g, weight, axis=axis, reduction=reduction, ignore_index=ignore_index)
+
+
+def cross_entropy_gradient_decompose(F, scores, target, upstream, weight, *, axis, reduction, ignore_index):
     axis = axis % scores.ndim
     n = scores.shape[axis]
+    y = F.astype(scores, accumulation_dtype(scores.dtype), copy=False)
+    share = F.astype(upstream, y.dtype, copy=False)
+    hit = F.one_hot(target, n, axis=axis, dtype=y.dtype)
     if weight is None and ignore_index is None:
-        share = g / target.size if reduction == 'mean' and target.size else g
+        if reduction == 'mean' and target.size:
+            share = share * (1.0 / target.size)
         share = F.broadcast_to(share, shape=target.shape)
+        made = F.expand_dims(share, axis=axis) * (F.softmax(y, axis=axis) - hit)
     else:
-        scale = F.target_weights(target, weight, classes=n, dtype=g.dtype, ignore_index=ignore_index)
-        share = g / F.sum(scale) * scale if reduction == 'mean' else g * scale
-    hit = F.one_hot(target, n, axis=axis, dtype=scores.dtype)
-    return F.expand_dims(share, axis=axis) * (F.softmax(scores, axis=axis) - hit)
+        heavy = None if weight is None else F.astype(weight, y.dtype, copy=False)
+        scale = F.target_weights(target, heavy, classes=n, dtype=y.dtype, ignore_index=ignore_index)
+        share = share / F.sum(scale) * scale if reduction == 'mean' else share * scale
+        made = F.expand_dims(share, axis=axis) * (F.softmax(y, axis=axis) - hit)
+        made = F.where(F.equal(F.expand_dims(scale, axis=axis), 0.0), 0.0, made)
+    return F.astype(made, scores.dtype, copy=False)
+
+
+def cross_entropy_gradient_gradient_scores(F, g, scores, target, upstream, weight, out, *, axis, reduction, ignore_index):
+    axis = axis % scores.ndim
+    scale = F.target_weights(target, weight, classes=scores.shape[axis], dtype=g.dtype, ignore_index=ignore_index)
+    share = upstream / F.sum(scale) * scale if reduction == 'mean' else upstream * scale
+    made = F.softmax_gradient(g * F.expand_dims(share, axis=axis), F.softmax(scores, axis=axis), axis=axis)
+    return F.where(F.equal(F.expand_dims(scale, axis=axis), 0.0), 0.0, made)
+
+
+def cross_entropy_gradient_gradient_upstream(F, g, scores, target, upstream, weight, out, *, axis, reduction, ignore_index):
+    axis = axis % scores.ndim
+    n = scores.shape[axis]
+    hit = F.one_hot(target, n, axis=axis, dtype=g.dtype)
+    made = F.sum(g * (F.softmax(scores, axis=axis) - hit), axis=axis)
+    scale = F.target_weights(target, weight, classes=n, dtype=g.dtype, ignore_index=ignore_index)
+    made = F.where(F.equal(scale, 0.0), 0.0, made * scale)
+    if reduction == 'none':
+        return made
+    return F.sum(made) / F.sum(scale) if reduction == 'mean' else F.sum(made)
 
 
 def mse_loss_decompose(F, x, target, *, reduction):
@@ -1786,19 +1841,8 @@ def layer_norm_decompose(F, x, weight, bias, *, axis, epsilon):
     return F.astype(out, x.dtype, copy=False)
 
 
-def layer_norm_gradient_x(F, g, x, weight, bias, out, *, axis, epsilon):
-    axes = tuple(range(axis % x.ndim, x.ndim))
-    g = g if weight is None else g * weight
-    return F.standardize_gradient(g, x, axis=axes, epsilon=epsilon)
-
-
-def layer_norm_gradient_weight(F, g, x, weight, bias, out, *, axis, epsilon):
-    axes = tuple(range(axis % x.ndim, x.ndim))
-    return g * F.standardize(F.astype(x, accumulation_dtype(x.dtype), copy=False), axis=axes, epsilon=epsilon)
-
-
-def layer_norm_gradient_bias(F, g, x, weight, bias, out, *, axis, epsilon):
-    return g
+def layer_norm_gradient_x_weight_bias(F, g, x, weight, bias, out, *, wanted, axis, epsilon):
+    return F.layer_norm_gradient(g, x, weight, axis=axis, epsilon=epsilon, by_x=wanted[0], by_weight=wanted[1], by_bias=wanted[2])
 
 
 def rms_norm_decompose(F, x, weight, *, axis, epsilon):
@@ -1811,19 +1855,76 @@ def rms_norm_decompose(F, x, weight, *, axis, epsilon):
     return F.astype(out, x.dtype, copy=False)
 
 
-def rms_norm_gradient_x(F, g, x, weight, out, *, axis, epsilon):
-    axes = tuple(range(axis % x.ndim, x.ndim))
-    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
-    r = F.rsqrt(F.mean(F.square(y), axis=axes, keepdims=True) + epsilon)
-    unit = y * r
-    g = F.astype(g, y.dtype, copy=False) if weight is None else F.astype(g, y.dtype, copy=False) * weight
-    return (g - unit * F.mean(g * unit, axis=axes, keepdims=True)) * r
+def rms_norm_gradient_x_weight(F, g, x, weight, out, *, wanted, axis, epsilon):
+    made = F.layer_norm_gradient(g, x, weight, axis=axis, epsilon=epsilon, centred=False, by_x=wanted[0], by_weight=wanted[1], by_bias=False)
+    return (made[0], made[1])
 
 
-def rms_norm_gradient_weight(F, g, x, weight, out, *, axis, epsilon):
+def layer_norm_gradient_decompose(F, upstream, x, weight, *, axis, epsilon, centred, by_x, by_weight, by_bias):
+    axis = axis % x.ndim
+    axes, rows = (tuple(range(axis, x.ndim)), tuple(range(axis)))
+    wide = accumulation_dtype(x.dtype)
+    distance, u = (F.astype(x, wide, copy=False), F.astype(upstream, wide, copy=False))
+    if centred:
+        distance = distance - F.mean(distance, axis=axes, keepdims=True)
+    r = F.rsqrt(F.mean(F.square(distance), axis=axes, keepdims=True) + epsilon)
+    unit = distance * r
+    made = [F.assemble((0,), x.dtype, ())] * 3
+    if by_x:
+        v = u if weight is None else u * F.astype(weight, wide, copy=False)
+        rest = v - unit * F.mean(v * unit, axis=axes, keepdims=True)
+        if centred:
+            rest = rest - F.mean(v, axis=axes, keepdims=True)
+        made[0] = F.astype(rest * r, x.dtype, copy=False)
+    if by_weight:
+        made[1] = F.astype(F.sum(u * unit, axis=rows), x.dtype, copy=False)
+    if by_bias:
+        made[2] = F.astype(F.sum(u, axis=rows), x.dtype, copy=False)
+    return tuple(made)
+
+
+def layer_norm_gradient_gradient_upstream(F, g, upstream, x, weight, x_gradient, weight_gradient, bias_gradient, *, axis, epsilon, centred, by_x, by_weight, by_bias):
+    made = None
+    if by_x and g[0] is not None:
+        made = F.layer_norm_gradient(g[0], x, None, axis=axis, epsilon=epsilon, centred=centred, by_weight=False, by_bias=False)[0]
+        made = made if weight is None else made * weight
+    if by_weight and g[1] is not None:
+        axes = tuple(range(axis % x.ndim, x.ndim))
+        distance = x - F.mean(x, axis=axes, keepdims=True) if centred else x
+        part = g[1] * (distance * F.rsqrt(F.mean(F.square(distance), axis=axes, keepdims=True) + epsilon))
+        made = part if made is None else made + part
+    if by_bias and g[2] is not None:
+        made = g[2] if made is None else made + g[2]
+    return made
+
+
+def layer_norm_gradient_gradient_x(F, g, upstream, x, weight, x_gradient, weight_gradient, bias_gradient, *, axis, epsilon, centred, by_x, by_weight, by_bias):
     axes = tuple(range(axis % x.ndim, x.ndim))
-    y = F.astype(x, accumulation_dtype(x.dtype), copy=False)
-    return g * (y * F.rsqrt(F.mean(F.square(y), axis=axes, keepdims=True) + epsilon))
+    turned = upstream * g[1] if by_weight and g[1] is not None else None
+    shrunk = None
+    if by_x and g[0] is not None:
+        distance = x - F.mean(x, axis=axes, keepdims=True) if centred else x
+        r = F.rsqrt(F.mean(F.square(distance), axis=axes, keepdims=True) + epsilon)
+        unit = distance * r
+        v = upstream if weight is None else upstream * weight
+        share = F.mean(v * unit, axis=axes, keepdims=True)
+        rest = v - unit * share
+        if centred:
+            rest = rest - F.mean(v, axis=axes, keepdims=True)
+        part = F.negative(g[0] * share + v * F.mean(g[0] * unit, axis=axes, keepdims=True)) * r
+        turned = part if turned is None else turned + part
+        shrunk = r * r * unit * F.mean(g[0] * rest, axis=axes, keepdims=True)
+    if turned is None:
+        return None
+    made = F.layer_norm_gradient(turned, x, None, axis=axis, epsilon=epsilon, centred=centred, by_weight=False, by_bias=False)[0]
+    return made if shrunk is None else made - shrunk
+
+
+def layer_norm_gradient_gradient_weight(F, g, upstream, x, weight, x_gradient, weight_gradient, bias_gradient, *, axis, epsilon, centred, by_x, by_weight, by_bias):
+    if not by_x or g[0] is None:
+        return None
+    made = F.layer_norm_gradient(g[0], x, None, axis=axis, epsilon=epsilon, centred=centred, by_weight=False, by_bias=False)
+    return upstream * made[0]
 
 
 def standardize_decompose(F, x, *, axis, epsilon):
@@ -3213,8 +3314,7 @@ def activate_gradient_decompose(F, upstream, x, *, activation):
     if activation == 'relu':
         return F.where(F.greater(x, 0.0), upstream, 0.0)
     if activation == 'gelu':
-        below = F.erfc(x * -math.sqrt(0.5)) * 0.5
-        return upstream * (below + x * F.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi)))
+        return F.gelu_gradient(upstream, x)
     if activation in ('silu', 'sigmoid'):
         s = F.sigmoid(x)
         return upstream * (s * (x * (1.0 - s) + 1.0) if activation == 'silu' else s * (1.0 - s))
@@ -3244,30 +3344,13 @@ def add_layer_norm_decompose(F, x, residual, weight, bias, *, epsilon):
     return (F.layer_norm(total, weight, bias, epsilon=epsilon), total)
 
 
-def add_layer_norm_gradient_x(F, g, x, residual, weight, bias, out, total, *, epsilon):
-    made = g[1]
-    if g[0] is not None:
-        upstream = g[0] if weight is None else g[0] * weight
-        slope = F.standardize_gradient(upstream, total, axis=-1, epsilon=epsilon)
-        made = slope if made is None else made + slope
-    return made
-
-
-def add_layer_norm_gradient_residual(F, g, x, residual, weight, bias, out, total, *, epsilon):
-    made = g[1]
-    if g[0] is not None:
-        upstream = g[0] if weight is None else g[0] * weight
-        slope = F.standardize_gradient(upstream, total, axis=-1, epsilon=epsilon)
-        made = slope if made is None else made + slope
-    return made
-
-
-def add_layer_norm_gradient_weight(F, g, x, residual, weight, bias, out, total, *, epsilon):
-    return None if g[0] is None else g[0] * F.standardize(total, axis=-1, epsilon=epsilon)
-
-
-def add_layer_norm_gradient_bias(F, g, x, residual, weight, bias, out, total, *, epsilon):
-    return g[0]
+def add_layer_norm_gradient_x_residual_weight_bias(F, g, x, residual, weight, bias, out, total, *, wanted, epsilon):
+    if g[0] is None:
+        return (g[1], g[1], None, None)
+    by_x = wanted[0] or wanted[1]
+    made = F.layer_norm_gradient(g[0], total, weight, axis=-1, epsilon=epsilon, by_x=by_x, by_weight=wanted[2], by_bias=wanted[3])
+    along = made[0] if g[1] is None or not by_x else made[0] + g[1]
+    return (along, along, made[1], made[2])
 
 
 def conv_norm_activation_decompose(F, x, weight, centre, variance, scale, shift, *, stride, padding, dilation, groups, epsilon, activation):
@@ -3550,6 +3633,7 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'sigmoid': sigmoid_decompose,
     'silu': silu_decompose,
     'gelu': gelu_decompose,
+    'gelu_gradient': gelu_gradient_decompose,
     'softplus': softplus_decompose,
     'relu6': relu6_decompose,
     'hardtanh': hardtanh_decompose,
@@ -3575,6 +3659,7 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'target_weights': target_weights_decompose,
     'nll_loss': nll_loss_decompose,
     'cross_entropy': cross_entropy_decompose,
+    'cross_entropy_gradient': cross_entropy_gradient_decompose,
     'mse_loss': mse_loss_decompose,
     'binary_cross_entropy_with_logits': binary_cross_entropy_with_logits_decompose,
     'l1_loss': l1_loss_decompose,
@@ -3598,6 +3683,7 @@ DECOMPOSE: dict[str, Callable[..., Any]] = {
     'std': std_decompose,
     'layer_norm': layer_norm_decompose,
     'rms_norm': rms_norm_decompose,
+    'layer_norm_gradient': layer_norm_gradient_decompose,
     'standardize': standardize_decompose,
     'standardize_gradient': standardize_gradient_decompose,
     'batch_norm': batch_norm_decompose,
@@ -3838,6 +3924,8 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('sigmoid', 'x'): sigmoid_gradient_x,
     ('silu', 'x'): silu_gradient_x,
     ('gelu', 'x'): gelu_gradient_x,
+    ('gelu_gradient', 'upstream'): gelu_gradient_gradient_upstream,
+    ('gelu_gradient', 'x'): gelu_gradient_gradient_x,
     ('softplus', 'x'): softplus_gradient_x,
     ('relu6', 'x'): relu6_gradient_x,
     ('hardtanh', 'x'): hardtanh_gradient_x,
@@ -3865,6 +3953,8 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('log_softmax_gradient', 'result'): log_softmax_gradient_gradient_result,
     ('nll_loss', 'log_probabilities'): nll_loss_gradient_log_probabilities,
     ('cross_entropy', 'scores'): cross_entropy_gradient_scores,
+    ('cross_entropy_gradient', 'scores'): cross_entropy_gradient_gradient_scores,
+    ('cross_entropy_gradient', 'upstream'): cross_entropy_gradient_gradient_upstream,
     ('mse_loss', 'x'): mse_loss_gradient_x,
     ('mse_loss', 'target'): mse_loss_gradient_target,
     ('binary_cross_entropy_with_logits', 'x'): binary_cross_entropy_with_logits_gradient_x,
@@ -3907,11 +3997,9 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('mean', 'x'): mean_gradient_x,
     ('var', 'x'): var_gradient_x,
     ('std', 'x'): std_gradient_x,
-    ('layer_norm', 'x'): layer_norm_gradient_x,
-    ('layer_norm', 'weight'): layer_norm_gradient_weight,
-    ('layer_norm', 'bias'): layer_norm_gradient_bias,
-    ('rms_norm', 'x'): rms_norm_gradient_x,
-    ('rms_norm', 'weight'): rms_norm_gradient_weight,
+    ('layer_norm_gradient', 'upstream'): layer_norm_gradient_gradient_upstream,
+    ('layer_norm_gradient', 'x'): layer_norm_gradient_gradient_x,
+    ('layer_norm_gradient', 'weight'): layer_norm_gradient_gradient_weight,
     ('standardize', 'x'): standardize_gradient_x,
     ('standardize_gradient', 'upstream'): standardize_gradient_gradient_upstream,
     ('standardize_gradient', 'x'): standardize_gradient_gradient_x,
@@ -4020,10 +4108,6 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('activate', 'x'): activate_gradient_x,
     ('activate_gradient', 'upstream'): activate_gradient_gradient_upstream,
     ('activate_gradient', 'x'): activate_gradient_gradient_x,
-    ('add_layer_norm', 'x'): add_layer_norm_gradient_x,
-    ('add_layer_norm', 'residual'): add_layer_norm_gradient_residual,
-    ('add_layer_norm', 'weight'): add_layer_norm_gradient_weight,
-    ('add_layer_norm', 'bias'): add_layer_norm_gradient_bias,
     ('cholesky', 'x'): cholesky_gradient_x,
     ('qr', 'x'): qr_gradient_x,
     ('eigh', 'x'): eigh_gradient_x,
@@ -4038,6 +4122,13 @@ GRADIENT: dict[tuple[str, str], Callable[..., Any]] = {
     ('fourier', 'x'): fourier_gradient_x,
     ('fourier_real', 'x'): fourier_real_gradient_x,
     ('fourier_hermitian', 'x'): fourier_hermitian_gradient_x,
+}
+
+
+GRADIENTS_TOGETHER: dict[str, tuple[tuple[str, ...], Callable[..., tuple[Any, ...]]]] = {
+    'layer_norm': (('x', 'weight', 'bias'), layer_norm_gradient_x_weight_bias),
+    'rms_norm': (('x', 'weight'), rms_norm_gradient_x_weight),
+    'add_layer_norm': (('x', 'residual', 'weight', 'bias'), add_layer_norm_gradient_x_residual_weight_bias),
 }
 
 
@@ -4176,6 +4267,8 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('sigmoid', 'x'): ('out',),
     ('silu', 'x'): ('x',),
     ('gelu', 'x'): ('x',),
+    ('gelu_gradient', 'upstream'): ('x',),
+    ('gelu_gradient', 'x'): ('upstream', 'x'),
     ('softplus', 'x'): ('x',),
     ('relu6', 'x'): ('x',),
     ('hardtanh', 'x'): ('x',),
@@ -4203,6 +4296,8 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('log_softmax_gradient', 'result'): ('result', 'upstream'),
     ('nll_loss', 'log_probabilities'): ('target', 'weight'),
     ('cross_entropy', 'scores'): ('scores', 'target', 'weight'),
+    ('cross_entropy_gradient', 'scores'): ('scores', 'target', 'upstream', 'weight'),
+    ('cross_entropy_gradient', 'upstream'): ('scores', 'target', 'weight'),
     ('mse_loss', 'x'): ('target', 'x'),
     ('mse_loss', 'target'): ('target', 'x'),
     ('binary_cross_entropy_with_logits', 'x'): ('target', 'x'),
@@ -4246,10 +4341,13 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('var', 'x'): ('x',),
     ('std', 'x'): ('out', 'x'),
     ('layer_norm', 'x'): ('weight', 'x'),
-    ('layer_norm', 'weight'): ('x',),
-    ('layer_norm', 'bias'): (),
+    ('layer_norm', 'weight'): ('weight', 'x'),
+    ('layer_norm', 'bias'): ('weight', 'x'),
     ('rms_norm', 'x'): ('weight', 'x'),
-    ('rms_norm', 'weight'): ('x',),
+    ('rms_norm', 'weight'): ('weight', 'x'),
+    ('layer_norm_gradient', 'upstream'): ('weight', 'x'),
+    ('layer_norm_gradient', 'x'): ('upstream', 'weight', 'x'),
+    ('layer_norm_gradient', 'weight'): ('upstream', 'x'),
     ('standardize', 'x'): ('x',),
     ('standardize_gradient', 'upstream'): ('x',),
     ('standardize_gradient', 'x'): ('upstream', 'x'),
@@ -4360,8 +4458,8 @@ GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ('activate_gradient', 'x'): ('upstream', 'x'),
     ('add_layer_norm', 'x'): ('total', 'weight'),
     ('add_layer_norm', 'residual'): ('total', 'weight'),
-    ('add_layer_norm', 'weight'): ('total',),
-    ('add_layer_norm', 'bias'): (),
+    ('add_layer_norm', 'weight'): ('total', 'weight'),
+    ('add_layer_norm', 'bias'): ('total', 'weight'),
     ('cholesky', 'x'): ('out',),
     ('qr', 'x'): ('q', 'r'),
     ('eigh', 'x'): ('eigenvalues', 'eigenvectors'),

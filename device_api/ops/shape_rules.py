@@ -149,6 +149,21 @@ def normalise(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tensor
     return [TensorSpec(x.shape, dtype_of(op, inputs, attributes))]
 
 
+def normalise_gradient(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
+    """upstream and x of one shape, weight of that from `axis` on; gradients of x, weight and bias, those that
+    are not asked for without elements."""
+    upstream, x, weight = inputs
+    if upstream is None or x is None or upstream.shape != x.shape:
+        raise shape_error(op, "upstream must have the shape of x", [each.shape for each in given(inputs)])
+    trailing = x.shape[axis_of(op, attributes["axis"], len(x.shape)) :]
+    if weight is not None and weight.shape != trailing:
+        raise shape_error(
+            op, f"weight must have the normalised shape {trailing}", [x.shape, weight.shape], "weight"
+        )
+    shapes = {"by_x": x.shape, "by_weight": trailing, "by_bias": trailing}
+    return [TensorSpec(shape if attributes[by] else (0,), x.dtype) for by, shape in shapes.items()]
+
+
 def loss(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
     """Element by element; then as it is ("none"), or one number ("mean", "sum")."""
     return _reduced(op, broadcast(op, [spec.shape for spec in given(inputs)]), inputs, attributes)
@@ -170,6 +185,16 @@ def class_loss(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[Tenso
     if weight is not None and weight.shape != (scores.shape[axis],):
         raise shape_error(op, "one weight for each class is needed", [scores.shape, weight.shape], "weight")
     return _reduced(op, expected, inputs, attributes)
+
+
+def class_loss_gradient(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
+    """The shape of the scores; upstream has that of the loss."""
+    scores, target, upstream, weight = inputs
+    (made,) = class_loss(op, [scores, target, weight], attributes)
+    if upstream is None or upstream.shape != made.shape:
+        shapes = [each.shape for each in given(inputs)]
+        raise shape_error(op, f"upstream must have the shape of the loss, {made.shape}", shapes, "upstream")
+    return [first(inputs)]
 
 
 def optimiser(op: OpSpec, inputs: Inputs, attributes: Attributes) -> list[TensorSpec]:
@@ -215,6 +240,7 @@ RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
         elementwise, same, cast, like, creation, iota, eye, reduce_last, reduce, reduce_wide, reduce_position,
-        along_axis, cumulative, normalise, loss, class_loss, optimiser,
+        along_axis, cumulative, normalise, normalise_gradient, loss, class_loss,
+        class_loss_gradient, optimiser,
     )
 }  # fmt: skip

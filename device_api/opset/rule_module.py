@@ -18,7 +18,8 @@ device_api/opset/; do not edit.
 A decomposition takes the op's inputs, then its attributes by keyword. A gradient rule takes g (a tuple when
 the op has several outputs, None for one that nothing uses), the inputs, the outputs, then the attributes. Its
 result may have a wider dtype and a larger shape than the input: the caller converts it, and sums it down.
-None says that the values of the input have no influence.
+None says that the values of the input have no influence. A rule for several inputs also takes `wanted`, which
+says of each whether its gradient is asked for, and gives a tuple.
 """
 
 # ruff: noqa: B905, E501, UP034
@@ -43,6 +44,7 @@ def write_rules(entries: Iterable[Entry]) -> str:
     functions: list[str] = []
     decompose: list[str] = []
     gradient: list[str] = []
+    together: list[str] = []
     needs: list[str] = []
     for entry in entries:
         spec = entry.spec
@@ -53,18 +55,25 @@ def write_rules(entries: Iterable[Entry]) -> str:
             name = f"{spec.name}_decompose"
             functions.append(_function(name, inputs, attributes, entry.decompose, ops))
             decompose.append(f"    {spec.name!r}: {name},")
-        for target, text in entry.gradient.items():
-            name = f"{spec.name}_gradient_{target}"
-            functions.append(_function(name, ["g", *inputs, *outputs], attributes, text, ops))
-            gradient.append(f"    ({spec.name!r}, {target!r}): {name},")
+        for targets, text in entry.gradient.items():
+            name = f"{spec.name}_gradient_{'_'.join(targets)}"
+            own = ["wanted"] if len(targets) > 1 else []
+            functions.append(_function(name, ["g", *inputs, *outputs], [*own, *attributes], text, ops))
+            if len(targets) > 1:
+                together.append(f"    {spec.name!r}: ({targets!r}, {name}),")
+            else:
+                gradient.append(f"    ({spec.name!r}, {targets[0]!r}): {name},")
             used = sorted(values_used(text, {*inputs, *outputs}))
-            needs.append(f"    ({spec.name!r}, {target!r}): {tuple(used)!r},")
+            needs += [f"    ({spec.name!r}, {target!r}): {tuple(used)!r}," for target in targets]
     facts = "\n".join(f"    {name}," for name in sorted(FACTS))
     return (
         f"{_HEAD}{facts}\n)\n\n\n"
         + "\n\n\n".join(functions)
         + _dictionary("DECOMPOSE: dict[str, Callable[..., Any]]", decompose)
         + _dictionary("GRADIENT: dict[tuple[str, str], Callable[..., Any]]", gradient)
+        + _dictionary(
+            "GRADIENTS_TOGETHER: dict[str, tuple[tuple[str, ...], Callable[..., tuple[Any, ...]]]]", together
+        )
         + _dictionary("GRADIENT_NEEDS: dict[tuple[str, str], tuple[str, ...]]", needs)
     )
 

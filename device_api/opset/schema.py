@@ -106,7 +106,8 @@ class Entry:
     spec: OpSpec
     file: str
     decompose: str | None
-    gradient: Mapping[str, str] = field(default_factory=dict)
+    # By the inputs whose gradients a rule gives: one, or several together.
+    gradient: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
 
 def folder() -> Path:
@@ -252,7 +253,7 @@ class _Reader:
             elementwise=self.get("elementwise", bool, False),
             promotion=self.choice("promotion", PROMOTIONS, "common"),
             shape=shape,
-            gradient=tuple(gradient),
+            gradient=tuple(x.name for x in inputs if any(x.name in names for names in gradient)),
             has_decomposition=decompose is not None,
             in_place=self.in_place(inputs, outputs),
             amp=self.choice("amp", AMP_CLASSES, "neutral"),
@@ -381,15 +382,26 @@ class _Reader:
             pairs.append((outs.index(output), ins.index(input_name)))
         return tuple(pairs)
 
-    def gradient(self, inputs: tuple[Input, ...]) -> dict[str, str]:
-        raw: dict[str, Any] = self.get("gradient", dict, {})
-        for name, text in raw.items():
-            if name not in [x.name for x in inputs]:
-                raise self.fail(f"gradient.{name}", "no such input")
+    def gradient(self, inputs: tuple[Input, ...]) -> dict[tuple[str, ...], str]:
+        """Rules by the inputs that they are for: `NAME`, or `NAME, NAME` where one rule gives several."""
+        order = [x.name for x in inputs]
+        rules: dict[tuple[str, ...], str] = {}
+        for key, text in self.get("gradient", dict, {}).items():
+            names = tuple(name.strip() for name in str(key).split(","))
+            for name in names:
+                if name not in order:
+                    raise self.fail(f"gradient.{key}", f"no such input as {name!r}")
+                if any(name in known for known in rules) or names.count(name) > 1:
+                    raise self.fail(f"gradient.{key}", f"{name!r} has two rules")
+                if len(names) > 1 and inputs[order.index(name)].variadic:
+                    raise self.fail(f"gradient.{key}", f"{name!r} is variadic and has a rule of its own")
             if not isinstance(text, str):
-                raise self.fail(f"gradient.{name}", f"a rule is text, not {text!r}")
+                raise self.fail(f"gradient.{key}", f"a rule is text, not {text!r}")
+            rules[names] = text.strip()
+        if len(rules) > 1 and any(len(names) > 1 for names in rules):
+            raise self.fail("gradient", "a rule for several inputs is the op's only one")
         # In the order of the inputs, whatever the order in the file.
-        return {x.name: raw[x.name].strip() for x in inputs if x.name in raw}
+        return dict(sorted(rules.items(), key=lambda rule: order.index(rule[0][0])))
 
     def numerics(self) -> tuple[dict[str, float], tuple[tuple[str, str], ...]]:
         raw: dict[str, Any] = self.get("numerics", dict, {})
@@ -411,7 +423,9 @@ def _check_rules(entry: Entry, specs: Mapping[str, OpSpec]) -> None:
     names = {x.name for x in spec.inputs} | {x.name for x in spec.attributes}
     rules = [("decompose", entry.decompose, names)] if entry.decompose is not None else []
     with_outputs = names | {"g"} | {x.name for x in spec.outputs}
-    rules += [(f"gradient.{name}", text, with_outputs) for name, text in entry.gradient.items()]
+    for targets, text in entry.gradient.items():
+        bound = with_outputs if len(targets) == 1 else with_outputs | {"wanted"}
+        rules.append((f"gradient.{', '.join(targets)}", text, bound))
     for key, text, bound in rules:
         try:
             called = check_rule(text, specs.keys(), bound)

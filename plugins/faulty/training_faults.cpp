@@ -89,6 +89,27 @@ FAULT(cpu, gradient_takes_the_logarithm_for_the_result) {
   });
 }
 
+FAULT(cpu, bias_gradient_counts_the_last_row_twice) {
+  change_output("layer_norm_gradient", 2, [](const Launch &launch, int64_t i, float y) {
+    return y + value(launch, 0, count_of(launch.in(0)) - count_of(launch.out(2)) + i);
+  });
+}
+FAULT(cpu, norm_gradient_forgets_the_mean) {
+  change_attributes<da_attributes_layer_norm_gradient>(
+      "layer_norm_gradient",
+      [](da_attributes_layer_norm_gradient &attributes, const Launch &) { attributes.centred = 0; });
+}
+FAULT(cpu, loss_gradient_forgets_the_weights_of_classes) {
+  stand_before("cross_entropy_gradient", [](const Launch &launch) {
+    return launch.run_on({launch.inputs[0], launch.inputs[1], launch.inputs[2], nullptr});
+  });
+}
+FAULT(cpu, gelu_gradient_is_always_approximate) {
+  change_attributes<da_attributes_gelu_gradient>(
+      "gelu_gradient",
+      [](da_attributes_gelu_gradient &attributes, const Launch &) { attributes.approximate = 1; });
+}
+
 // ---- steps of optimisers
 
 FAULT(cpu, step_goes_uphill) {

@@ -111,6 +111,18 @@ CASES = {
     "log_softmax_gradient": [(lambda u, y: F.log_softmax_gradient(u, y, axis=0), X, Y)],
     "standardize": [(lambda x: F.standardize(x, axis=(0, 2)), CUBE)],
     "standardize_gradient": [(lambda u, x: F.standardize_gradient(u, x, axis=-1), X, Y)],
+    "layer_norm_gradient": [
+        *(
+            (lambda u, x, w, kind=kind: F.layer_norm_gradient(u, x, w, centred=kind)[0], X, Y, normal(3))
+            for kind in (True, False)
+        ),
+        *(
+            (lambda u, x, kind=kind: F.layer_norm_gradient(u, x, centred=kind, by_x=False)[1], X, Y)
+            for kind in (True, False)
+        ),
+        (lambda u: F.layer_norm_gradient(u, index(Y))[2], X),
+        (lambda u, x: F.layer_norm_gradient(u, x, axis=1, by_bias=False)[0], CUBE, CUBE[::-1] * 0.5),
+    ],
     "batch_norm": [
         (F.batch_norm, X, Y[0], POSITIVE[0], Y[1], X[0]),
         (F.batch_norm, CUBE, normal(4), np.abs(normal(4)) + 0.5),
@@ -282,7 +294,30 @@ CASES = {
     "activate_gradient": [
         (lambda u: F.activate_gradient(u, index(X), activation="silu"), Y),
     ],
-    "add_layer_norm": [(F.add_layer_norm, X, Y, normal(3), normal(3))],
+    "gelu_gradient": [
+        (F.gelu_gradient, X, Y),
+        (lambda u, x: F.gelu_gradient(u, x, approximate=True), X, Y),
+    ],
+    "cross_entropy_gradient": [
+        (
+            lambda x, u, reduction=reduction, more=more: F.cross_entropy_gradient(
+                x,
+                index([2, 0]),
+                u,
+                index([0.5, 2.0, 1.5]) if more else None,
+                reduction=reduction,
+                ignore_index=0 if more else None,
+            ),
+            X,
+            normal(2) if reduction == "none" else np.float64(0.75),
+        )
+        for reduction in ("none", "mean", "sum")
+        for more in (False, True)
+    ],
+    "add_layer_norm": [
+        (lambda x, y, w, b: F.add_layer_norm(x, y, w, b)[0], X, Y, normal(3), normal(3)),
+        (F.add_layer_norm, X, Y, normal(3), normal(3)),
+    ],
 }
 
 # Ops whose rules are expressions over ops that have rules: their second derivatives are checked too.
@@ -293,6 +328,7 @@ TWICE = (
     "gaussian_nll_loss",
     "softmax_gradient",
     "log_softmax_gradient",
+    "add_layer_norm",
     "standardize",
     "batch_norm",
     "batch_norm_training",

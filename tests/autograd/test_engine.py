@@ -12,6 +12,7 @@ from device_api import _core
 from device_api.autograd import backward, enable_grad, grad, gradcheck, is_grad_enabled, no_grad
 from device_api.errors import GradientError
 from device_api.ops import _functions as F
+from device_api.ops import _rules
 
 
 def leaf(values, dtype="float64"):
@@ -280,6 +281,29 @@ def test_cross_entropy_trains_a_small_network():
                 parameter -= parameter.grad * 0.5
                 parameter.grad = None
     assert losses[-1] < 0.3 * losses[0]
+
+
+def test_a_rule_for_several_inputs_gives_only_the_gradients_that_are_wanted(monkeypatch):
+    names, rule = _rules.GRADIENTS_TOGETHER["layer_norm"]
+    asked = []
+
+    def watched(*arguments, wanted, **attributes):
+        made = rule(*arguments, wanted=wanted, **attributes)
+        asked.append((wanted, tuple(each.shape for each in made)))
+        return made
+
+    monkeypatch.setitem(_rules.GRADIENTS_TOGETHER, "layer_norm", (names, watched))
+    x, weight, bias = (da.ones(shape) for shape in ((2, 3), (3,), (3,)))
+    x.requires_grad = bias.requires_grad = True
+    da.layer_norm(x, weight, bias).backward(da.ones((2, 3)))
+    assert bias.grad.tolist() == [2, 2, 2]
+    assert weight.grad is None
+    (found,) = grad(da.layer_norm(x, weight, bias), [x], da.ones((2, 3)))
+    assert found.shape == (2, 3)
+    assert asked == [
+        ((True, False, True), ((2, 3), (0,), (3,))),
+        ((True, False, False), ((2, 3), (0,), (0,))),
+    ]
 
 
 def test_history_is_kept_through_an_op_with_integer_results_too() -> None:

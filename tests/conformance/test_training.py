@@ -40,7 +40,7 @@ def without_mean(rule: Any) -> Any:
         ("softmax", "x", times(3.0)),
         ("softmax", "x", without_mean),
         ("conv2d", "weight", times(-1.0)),
-        ("layer_norm", "bias", times(1.001)),
+        ("group_norm", "bias", times(1.001)),
         ("matmul", "x2", times(0.0)),
         ("exp", "x", times(3.0)),
     ],
@@ -54,6 +54,22 @@ def test_a_wrong_gradient_fails_the_case_of_its_op(
     result = judge(target, name)
     assert result.status is Status.FAIL
     assert f"; by {operand}[" in result.message
+
+
+def test_a_wrong_gradient_of_a_rule_for_several_inputs_fails_too(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, rule = _rules.GRADIENTS_TOGETHER["layer_norm"]
+
+    def spoilt(*arguments: Any, **attributes: Any) -> tuple[Any, ...]:
+        by_x, by_weight, by_bias = rule(*arguments, **attributes)
+        return by_x, by_weight, by_bias * 1.001
+
+    assert judge(target, "training.gradient.layer_norm").status is Status.PASS
+    monkeypatch.setitem(_rules.GRADIENTS_TOGETHER, "layer_norm", (names, spoilt))
+    result = judge(target, "training.gradient.layer_norm")
+    assert result.status is Status.FAIL
+    assert "; by bias[" in result.message
 
 
 def test_a_wrong_second_derivative_fails(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import device_api
 from device_api.ops import facts
-from device_api.ops._rules import DECOMPOSE, GRADIENT
+from device_api.ops._rules import DECOMPOSE, GRADIENT, GRADIENTS_TOGETHER
 from device_api.ops._table import BY_NAME, OPS
 from device_api.ops.shapes import RULES
 from device_api.opset import generate, rules, schema
@@ -85,6 +85,16 @@ def test_a_good_entry_loads_with_its_defaults(tmp_path):
         ({"in_place": "{out: y}"}, "in_place", "no output and input"),
         ({"gradient": "{y: g}"}, "gradient.y", "no such input"),
         ({"gradient": "{x: 3}"}, "gradient.x", "text"),
+        ({"gradient": '{"x, y": g}'}, "gradient.x, y", "no such input"),
+        ({"gradient": '{"x, x": g}'}, "gradient.x, x", "two rules"),
+        ({"inputs": "{x: T, y: T}", "gradient": '{"x, y": "(g, g)", x: g}'}, "gradient.x", "two rules"),
+        (
+            {"inputs": "{x: T, y: T, z: T}", "gradient": '{"x, y": "(g, g)", z: g}'},
+            "gradient",
+            "only one",
+        ),
+        ({"inputs": "{x: T, y: T*}", "gradient": '{"x, y": "(g, g)"}'}, "gradient.x, y", "variadic"),
+        ({"gradient": "{x: g if wanted else g}"}, "gradient.x", "'wanted'"),
         ({"numerics": "{speed: high}"}, "numerics.speed", "unknown key"),
         ({"numerics": "{ulp: {float99: 1}}"}, "numerics.ulp.float99", "no such dtype"),
         ({"numerics": "{ulp: {float32: -1}}"}, "numerics.ulp.float32", ">= 0"),
@@ -155,7 +165,9 @@ def test_the_table_says_what_the_files_say():
 def test_every_op_has_a_shape_rule_and_every_rule_is_generated():
     assert {op.shape for op in OPS} == RULES.keys()
     assert {op.name for op in OPS if op.has_decomposition} == DECOMPOSE.keys()
-    assert {(op.name, name) for op in OPS for name in op.gradient} == GRADIENT.keys()
+    together = {(op, name) for op, (names, _) in GRADIENTS_TOGETHER.items() for name in names}
+    assert not together & GRADIENT.keys()
+    assert {(op.name, name) for op in OPS for name in op.gradient} == GRADIENT.keys() | together
 
 
 def test_the_facts_that_rules_may_use_are_those_that_exist():

@@ -196,6 +196,51 @@ def test_softmax_of_long_lines_along_any_axis(shape: tuple[int, ...], dtype: typ
         _close(da.log_softmax(da.asarray(x), axis=axis), np.log(expected), 16)
 
 
+@pytest.mark.parametrize(("rows", "size"), [(700, 768), (9001, 17), (3, 70_001), (1, 5), (0, 6)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_gradients_of_layer_norm_and_rms_norm_add_up_many_rows(rows: int, size: int, dtype: type) -> None:
+    x, upstream = ((RNG.standard_normal((rows, size)) + 3).astype(dtype) for _ in range(2))
+    weight = RNG.standard_normal(size).astype(dtype)
+    wide, above = x.astype(np.float64), upstream.astype(np.float64)
+    for centred in (True, False):
+        distance = wide - wide.mean(axis=1, keepdims=True) if centred else wide
+        scale = 1 / np.sqrt((distance**2).mean(axis=1, keepdims=True) + 1e-5)
+        unit, heavy = distance * scale, above * weight
+        by_x = heavy - unit * (heavy * unit).mean(axis=1, keepdims=True)
+        by_x -= heavy.mean(axis=1, keepdims=True) if centred else 0
+        made = ops.layer_norm_gradient(
+            da.asarray(upstream), da.asarray(x), da.asarray(weight), centred=centred
+        )
+        for got, want in zip(
+            made, (by_x * scale, (above * unit).sum(axis=0), above.sum(axis=0)), strict=True
+        ):
+            assert got.shape == want.shape
+            if want.size:
+                _close(got, want, 64)
+
+
+def test_the_gradients_of_layer_norm_are_the_same_bits_with_any_number_of_threads() -> None:
+    program = (
+        "import hashlib, numpy as np, device_api as da\n"
+        "from device_api.ops import _functions as ops\n"
+        "rng = np.random.default_rng(3)\n"
+        "u, x = (da.asarray(rng.standard_normal((4001, 97)).astype(np.float32)) for _ in range(2))\n"
+        "made = ops.layer_norm_gradient(u, x)\n"
+        "print(hashlib.sha256(b''.join(each.numpy().tobytes() for each in made)).hexdigest())\n"
+    )
+    found = {child(program, DEVICE_API_CPU_THREADS=str(threads)) for threads in (1, 2, 5)}
+    assert len(found) == 1
+
+
+def test_the_gradient_of_cross_entropy_refuses_targets_that_are_no_class() -> None:
+    scores, upstream = da.asarray(np.ones((2, 3), np.float32)), da.asarray(np.float32(1))
+    for target in (3, -1):
+        with pytest.raises(IndexOutOfRange, match="none of the 3 classes"):
+            ops.cross_entropy_gradient(scores, da.asarray([0, target]), upstream)
+    made = ops.cross_entropy_gradient(scores, da.asarray([0, 3]), upstream, ignore_index=3).numpy()
+    assert made[1].tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 def test_normalisations_of_groups_longer_than_a_segment(offset: float) -> None:
     x = (RNG.standard_normal((3, 8, 70, 71)) + offset).astype(np.float32)

@@ -1113,6 +1113,18 @@ typedef struct da_attributes_gelu {
 } da_attributes_gelu;
 DA_OPS_ASSERT(gelu_size, sizeof(da_attributes_gelu) % 8 == 0);
 
+/* gelu_gradient: (upstream: T, x: T) -> (out: T)
+ *   Upstream times the slope of gelu at x.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 8, float64 8
+ *   nan: NaN gives NaN */
+typedef struct da_attributes_gelu_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t approximate;
+} da_attributes_gelu_gradient;
+DA_OPS_ASSERT(gelu_gradient_size, sizeof(da_attributes_gelu_gradient) % 8 == 0);
+
 /* softplus: (x: T) -> (out: T)
  *   log(1 + exp(x)), without overflow.
  *   T: floating
@@ -1375,6 +1387,22 @@ typedef struct da_attributes_cross_entropy {
   int64_t ignore_index;
 } da_attributes_cross_entropy;
 DA_OPS_ASSERT(cross_entropy_size, sizeof(da_attributes_cross_entropy) % 8 == 0);
+
+/* cross_entropy_gradient: (scores: T, target: int64, upstream: T, weight: T?) -> (out: T)
+ *   The gradient of cross_entropy by the scores - what each target counts for, times softmax less one for
+ *   the target's class. Targets that count for nothing have zeros.
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 16, float64 16
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_cross_entropy_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  const char *reduction;
+  int64_t has_ignore_index;
+  int64_t ignore_index;
+} da_attributes_cross_entropy_gradient;
+DA_OPS_ASSERT(cross_entropy_gradient_size, sizeof(da_attributes_cross_entropy_gradient) % 8 == 0);
 
 /* mse_loss: (x: T, target: T) -> (out: T)
  *   The squared difference of x and target.
@@ -1693,6 +1721,25 @@ typedef struct da_attributes_rms_norm {
   double epsilon;
 } da_attributes_rms_norm;
 DA_OPS_ASSERT(rms_norm_size, sizeof(da_attributes_rms_norm) % 8 == 0);
+
+/* layer_norm_gradient: (upstream: T, x: T, weight: T?) -> (x_gradient: T, weight_gradient: T,
+ *     bias_gradient: T)
+ *   The gradients of layer_norm by x, weight and bias; without centred, those of rms_norm. Those that are
+ *   not asked for have the shape (0,).
+ *   T: floating
+ *   error: float16 2, bfloat16 2, float32 32, float64 32
+ *   accumulate: 16-bit floats in float32 */
+typedef struct da_attributes_layer_norm_gradient {
+  uint64_t struct_size;
+  const void *extension;
+  int64_t axis;
+  double epsilon;
+  int64_t centred;
+  int64_t by_x;
+  int64_t by_weight;
+  int64_t by_bias;
+} da_attributes_layer_norm_gradient;
+DA_OPS_ASSERT(layer_norm_gradient_size, sizeof(da_attributes_layer_norm_gradient) % 8 == 0);
 
 /* standardize: (x: T) -> (out: T)
  *   x less its mean over axes, divided by the root of its variance there plus epsilon.

@@ -32,6 +32,7 @@ constexpr AttributePointer kAttributePointers[] = {
     {"logsumexp", offsetof(da_attributes_logsumexp, axis), offsetof(da_attributes_logsumexp, axis_count)},
     {"nll_loss", offsetof(da_attributes_nll_loss, reduction), -1},
     {"cross_entropy", offsetof(da_attributes_cross_entropy, reduction), -1},
+    {"cross_entropy_gradient", offsetof(da_attributes_cross_entropy_gradient, reduction), -1},
     {"mse_loss", offsetof(da_attributes_mse_loss, reduction), -1},
     {"binary_cross_entropy_with_logits", offsetof(da_attributes_binary_cross_entropy_with_logits, reduction), -1},
     {"l1_loss", offsetof(da_attributes_l1_loss, reduction), -1},
