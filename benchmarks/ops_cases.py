@@ -525,7 +525,7 @@ TRAINING = (
     Case(
         "adam step 1M",
         (_f(1_000_000), _f(1_000_000), _f(1_000_000), _f(1_000_000)),
-        "a, c, d = m.adam_step(a, b, c, d, 7, 1e-9)",
+        "m.adam_step(a, b, c, d, 7, 1e-9, out=(a, c, d))",
         None,
         "optimiser.step()",
         setup="a.requires_grad_(); a.grad = b; optimiser = m.optim.Adam([a], lr=1e-9, fused=True)",

@@ -42,6 +42,7 @@ SIMULATED: dict[str, dict[str, str]] = {
         "SIM_STREAMS": "0",
         "SIM_FLOAT64": "0",
         "SIM_STRIDES": "0",
+        "SIM_IN_PLACE": "0",
         "SIM_MAX_RANK": "3",
         "SIM_DEVICES": "1",
         "SIM_MEMORY": str(48 << 20),

@@ -82,8 +82,8 @@ def _plainer_launch(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, launches=1)
     if trial.output_layout != "contiguous":
         yield replace(trial, output_layout="contiguous")
-    if trial.in_place is not None:
-        yield replace(trial, in_place=None)
+    for pair in trial.in_place:
+        yield replace(trial, in_place=tuple(each for each in trial.in_place if each != pair))
     for number, operand in enumerate(trial.inputs):
         if operand is not None and operand.layout != "contiguous":
             plain = replace(operand, layout="contiguous")

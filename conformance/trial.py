@@ -48,18 +48,18 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is launched. `in_place` is the input whose memory output 0 takes. `launches` is how often one
-    prepared state runs; all but the last run on other values in other memory, as a plan of the host does.
-    `dtype` and `shape` are of the output, where the inputs do not tell (a cast, a creation). `past_denial`
-    launches what `supports` turns down, as no host would. Without `prepared` the launch gets no state,
-    though the kernel could make one."""
+    """What is launched. `in_place` has pairs (output, input): outputs that take the memory of an input.
+    `launches` is how often one prepared state runs; all but the last run on other values in other memory, as
+    a plan of the host does. `dtype` and `shape` are of the output, where the inputs do not tell (a cast, a
+    creation). `past_denial` launches what `supports` turns down, as no host would. Without `prepared` the
+    launch gets no state, though the kernel could make one."""
 
     spec: OpSpec
     claim: Claim
     inputs: tuple[Operand | None, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     output_layout: str = "contiguous"
-    in_place: int | None = None
+    in_place: tuple[tuple[int, int], ...] = ()
     dtype: np.dtype[Any] | None = None
     shape: tuple[int, ...] = ()
     launches: int = 1
@@ -77,7 +77,8 @@ class Trial:
             text += f", output {self.output_layout}"
         if not self.prepared:
             text += ", launched without a state"
-        return text + (f", in place of input {self.in_place}" if self.in_place is not None else "")
+        places = [f"output {output} in place of input {number}" for output, number in self.in_place]
+        return ", ".join([text, *places])
 
     def with_values(self, values: Sequence[Array | None]) -> Trial:
         """The same launch on other inputs."""

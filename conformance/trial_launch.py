@@ -60,8 +60,9 @@ class Launch:
         placed = {id(operand): operand.placed() for operand in trial.inputs if operand is not None}
         self.inputs = [None if operand is None else placed[id(operand)] for operand in trial.inputs]
         self.outputs: list[Placed] = []
+        sources = {output: self.inputs[number] for output, number in trial.in_place}
         for number, want in enumerate(wanted):
-            source = self.inputs[trial.in_place] if number == 0 and trial.in_place is not None else None
+            source = sources.get(number)
             self.outputs.append(source or placed_output(want.dtype, want.values.shape, trial.output_layout))
         everything = {id(each): each for each in (*self.inputs, *self.outputs) if each is not None}
         self._memories = {key: self._memory(each) for key, each in everything.items()}

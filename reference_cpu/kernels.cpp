@@ -34,7 +34,8 @@ constexpr uint64_t kAll = kBool | kNumeric | types(DA_FLOAT8_E4M3FN, DA_FLOAT8_E
 
 constexpr uint64_t kStrided = DA_KERNEL_DETERMINISTIC | DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS;
 constexpr uint64_t kInPlace = kStrided | DA_KERNEL_IN_PLACE;
-constexpr uint64_t kStepFlags = DA_KERNEL_DETERMINISTIC | DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_IN_PLACE;
+constexpr uint64_t kStepFlags =
+    DA_KERNEL_DETERMINISTIC | DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_IN_PLACE | DA_KERNEL_IN_PLACE_PAIRS;
 
 struct Row {
   const char *op;
@@ -160,7 +161,8 @@ constexpr Row rows[] = {
     dense("group_norm", 3, build_group_norm, 2),
     {"layer_norm_gradient", 3, 3, kFloat, 0, DA_KERNEL_DETERMINISTIC, build_layer_norm_gradient, 1},
     dense("batch_norm", 5, build_batch_norm, 2),
-    {"batch_norm_training", 5, 3, kFloat, 0, DA_KERNEL_DETERMINISTIC, build_batch_norm_training, 2},
+    {"batch_norm_training", 5, 3, kFloat, 0, DA_KERNEL_DETERMINISTIC | DA_KERNEL_IN_PLACE_PAIRS,
+     build_batch_norm_training, 2},
     dense("standardize", 1, build_standardize),
     dense("standardize_gradient", 2, build_standardize_gradient),
     dense("convolution", 3, build_convolution, 1),

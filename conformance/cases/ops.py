@@ -40,6 +40,7 @@ _FLAG_NAMES = {
     constants.DA_KERNEL_STRIDED_INPUTS: "strided inputs",
     constants.DA_KERNEL_STRIDED_OUTPUTS: "strided outputs",
     constants.DA_KERNEL_IN_PLACE: "in-place operation",
+    constants.DA_KERNEL_IN_PLACE_PAIRS: "several outputs in place",
     constants.DA_KERNEL_DETERMINISTIC: "determinism",
 }
 # In a quick run the dtypes that programs use most get everything, the others what differs between dtypes.
@@ -112,7 +113,12 @@ def _cases_of(spec: OpSpec, claims: list[Claim], streams: bool) -> Iterator[Case
 
 
 def groups_of(kernel: Kernel) -> list[Group]:
-    """The groups of a kernel's family."""
+    """The groups of a kernel: those of its family, and of outputs that replace inputs."""
+    found = _groups_of_family(kernel)
+    return found if found == [ops_claims.NO_ORACLE] else [*found, *ops_composite.pair_groups(kernel)]
+
+
+def _groups_of_family(kernel: Kernel) -> list[Group]:
     spec = kernel.spec
     if spec.level != "primitive" and not has_oracle(spec.name):
         return [ops_claims.NO_ORACLE]

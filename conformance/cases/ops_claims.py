@@ -35,6 +35,7 @@ _KNOWN_FLAGS = (
     | constants.DA_KERNEL_STRIDED_OUTPUTS
     | constants.DA_KERNEL_IN_PLACE
     | constants.DA_KERNEL_DETERMINISTIC
+    | constants.DA_KERNEL_IN_PLACE_PAIRS
 )
 
 

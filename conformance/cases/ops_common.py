@@ -26,6 +26,7 @@ Shape = tuple[int, ...]
 STRIDED_INPUTS = constants.DA_KERNEL_STRIDED_INPUTS
 STRIDED_OUTPUTS = constants.DA_KERNEL_STRIDED_OUTPUTS
 IN_PLACE = constants.DA_KERNEL_IN_PLACE
+IN_PLACE_PAIRS = constants.DA_KERNEL_IN_PLACE_PAIRS
 DETERMINISTIC = constants.DA_KERNEL_DETERMINISTIC
 
 # Layouts beyond dense ones. The first three find most faults; all are tried on one shape.

@@ -17,6 +17,7 @@ from conformance.cases import ops_elementwise
 from conformance.cases.ops_common import (
     DETERMINISTIC,
     IN_PLACE,
+    IN_PLACE_PAIRS,
     STRIDED,
     STRIDED_INPUTS,
     STRIDED_OUTPUTS,
@@ -26,13 +27,15 @@ from conformance.cases.ops_common import (
     check_refuses_index,
     check_repeats,
     group,
+    same_bits,
 )
 from conformance.compare import FORMATS
-from conformance.samples import Draw, Sample, has_large_samples, large_samples, samples
-from conformance.trial import Operand, Trial
+from conformance.samples import Draw, Sample, has_large_samples, has_samples, large_samples, samples
+from conformance.trial import Operand, Trial, failure
 
 # Beyond this many samples, layouts are tried on some of them.
 MANY = 12
+LARGE = 40_001  # elements, more than a thread takes at once
 # Ops whose second operand holds positions along the axis of the first.
 _BY_POSITION = ("take", "take_along_axis")
 
@@ -156,7 +159,77 @@ def in_place(check: Check, rng: np.random.Generator) -> None:
             if operand is None or operand.broadcast:
                 continue
             if (operand.values.dtype, operand.values.shape) == (want.dtype, want.values.shape):
-                check.run(_trial(check.kernel, sample, in_place=number))
+                check.run(replace(trial, in_place=((0, number),)))
+
+
+def in_place_pairs(check: Check, rng: np.random.Generator) -> None:
+    """Outputs in the memory of the inputs that they replace, each alone and all at once, give what they give
+    in memory of their own."""
+    for trial in _trials(check, rng):
+        pairs = _pairs(trial)
+        if not pairs:
+            continue
+        first, *others = _placements(check.kernel, trial, {number for _, number in pairs})
+        _check_in_place(check, first, list(dict.fromkeys((*((pair,) for pair in pairs), pairs))))
+        for placed in others:
+            _check_in_place(check, placed, [pairs])
+
+
+def _check_in_place(check: Check, trial: Trial, choices: list[tuple[tuple[int, int], ...]]) -> None:
+    """The trial with each choice of pairs in place; a deterministic kernel gives the bits that it gives
+    without."""
+    apart = check.run(trial)
+    for chosen in choices if apart else ():
+        within = replace(trial, in_place=chosen)
+        found = check.run(within)
+        if not check.kernel.claim.has(DETERMINISTIC):
+            continue
+        for number, (a, b) in enumerate(zip(apart, found, strict=bool(found))):
+            if not same_bits(np.ascontiguousarray(a), np.ascontiguousarray(b)):
+                raise failure(
+                    within, f"output {number} differs from that out of place, by {within.describe()}"
+                )
+
+
+def _trials(check: Check, rng: np.random.Generator) -> list[Trial]:
+    """Small calls, and for one dtype one at which kernels use blocks and threads; elements of any values
+    where an op has no samples."""
+    kernel = check.kernel
+    large = kernel.dtype.name == "float32"
+    if not has_samples(kernel.spec.name):
+        shapes = ((7,), (3, 5), *(((LARGE,),) if large else ()))
+        return [kernel.trial(*ops_elementwise.operands(kernel, rng, shape)) for shape in shapes]
+    found = _some(_samples(check, rng))
+    if large:
+        found += large_samples(kernel.spec.name, Draw(rng, kernel.dtype))[:1]
+    return [_trial(kernel, sample) for sample in found]
+
+
+def _pairs(trial: Trial) -> tuple[tuple[int, int], ...]:
+    """The pairs of the op whose input is there with the output's dtype and shape."""
+    wanted, found = trial.expectation(), []
+    for output, number in trial.spec.in_place:
+        operand, want = trial.inputs[number], wanted[output]
+        if operand is None or operand.broadcast:
+            continue
+        if (operand.values.dtype, operand.values.shape) == (want.dtype, want.values.shape):
+            found.append((output, number))
+    return tuple(found)
+
+
+def _placements(kernel: Kernel, trial: Trial, replaced: set[int]) -> Iterator[Trial]:
+    """The trial, and with layouts that the kernel takes: of inputs that are replaced, and of the others."""
+    layouts = [("contiguous", "contiguous"), ("offset", "offset")]
+    if kernel.claim.has(STRIDED_INPUTS):
+        layouts.append(("contiguous", "transposed"))
+        if kernel.claim.has(STRIDED_OUTPUTS):
+            layouts.append(("stepped", "mixed"))
+    for own, others in layouts:
+        inputs = (
+            None if x is None else replace(x, layout=own if number in replaced else others)
+            for number, x in enumerate(trial.inputs)
+        )
+        yield replace(trial, inputs=tuple(inputs))
 
 
 def prepared(check: Check, rng: np.random.Generator) -> None:
@@ -181,6 +254,14 @@ def _own(kernel: Kernel) -> Iterator[Group]:
         yield group("out_of_range", out_of_range)
     if has_large_samples(kernel.spec.name):
         yield group("large", large, quick=False)
+
+
+def pair_groups(kernel: Kernel) -> list[Group]:
+    """The group of outputs that replace inputs: for ops of several outputs, and where a kernel claims it. One
+    output that may lie on any input needs no pair."""
+    wanted = len(kernel.spec.outputs) > 1 or kernel.claim.has(IN_PLACE_PAIRS)
+    chosen = [group("in_place_pairs", in_place_pairs, IN_PLACE_PAIRS)]
+    return chosen if kernel.spec.in_place and wanted else []
 
 
 def groups(kernel: Kernel) -> list[Group]:

@@ -246,7 +246,7 @@ def in_place(check: Check, rng: np.random.Generator) -> None:
             continue
         for layout in ("contiguous", "offset", *(("transposed", "mixed") if strided else ())):
             placed = [Operand(o.values, layout) for o in inputs]
-            check.run(kernel.trial(*placed, in_place=number))
+            check.run(kernel.trial(*placed, in_place=((0, number),)))
 
 
 def same_input(check: Check, rng: np.random.Generator) -> None:

@@ -209,7 +209,7 @@ def in_place(check: Check, rng: np.random.Generator) -> None:
     """The output in the memory of the input."""
     for shape in ((7,), (3, 5), (2, 257), (9, 20)):
         for layout in ("contiguous", "offset"):
-            _run(check, Operand(_draw(check, rng, shape), layout), in_place=0)
+            _run(check, Operand(_draw(check, rng, shape), layout), in_place=((0, 0),))
 
 
 def threads(check: Check, rng: np.random.Generator) -> None:

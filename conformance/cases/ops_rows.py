@@ -151,7 +151,7 @@ def large(check: Check, rng: np.random.Generator) -> None:
 def in_place(check: Check, rng: np.random.Generator) -> None:
     """The output in the memory of x: only the rows that change are written."""
     for size in SIZES:
-        _run(check, rng, size, in_place=0)
+        _run(check, rng, size, in_place=((0, 0),))
 
 
 def prepared(check: Check, rng: np.random.Generator) -> None:

@@ -56,17 +56,25 @@ def first_state(op: str, parameter: Array) -> list[Array]:
 def step(d: Draw, op: str) -> Iterator[Sample]:
     for attributes in OPTIMISERS[op]:
         for shape in ((7,), (3, 5)):
-            state = [
-                d.normal(*shape) if n in ("velocity", "mean", "average") else d.positive(*shape)
-                for n in _STATES[op]
-            ]
-            if op == "nadam_step":
-                state[2] = d.share(*shape)
-            if op == "rmsprop_step":
-                # A mean of squares is no less than the square of the mean.
-                state[0] = (state[1] * state[1] + state[0]).astype(d.dtype)
-            count = (d.number(3.0),) if op in COUNTED else ()
-            yield Sample((d.normal(*shape), d.normal(*shape), *state, *count, d.number(0.125)), attributes)
+            yield _step(d, op, shape, attributes)
+
+
+@makes(*OPTIMISERS, large=True)
+def large_step(d: Draw, op: str) -> Iterator[Sample]:
+    yield _step(d, op, (40_001,), OPTIMISERS[op][-1])
+
+
+def _step(d: Draw, op: str, shape: tuple[int, ...], attributes: dict[str, Any]) -> Sample:
+    state = [
+        d.normal(*shape) if n in ("velocity", "mean", "average") else d.positive(*shape) for n in _STATES[op]
+    ]
+    if op == "nadam_step":
+        state[2] = d.share(*shape)
+    if op == "rmsprop_step":
+        # A mean of squares is no less than the square of the mean.
+        state[0] = (state[1] * state[1] + state[0]).astype(d.dtype)
+    count = (d.number(3.0),) if op in COUNTED else ()
+    return Sample((d.normal(*shape), d.normal(*shape), *state, *count, d.number(0.125)), attributes)
 
 
 @makes("check_finite_and_unscale")

@@ -6,7 +6,7 @@ Written by `python -m device_api.abi.generate` from the headers; do not edit.
 # fmt: off
 from typing import Final
 
-VERSION: Final = (0, 10)
+VERSION: Final = (0, 11)
 
 # of major 0: the oldest minor whose plugins are understood, the last that broke
 OLDEST_MINOR: Final = 0

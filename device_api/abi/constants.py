@@ -6,7 +6,7 @@ Written by `python -m device_api.abi.generate` from the headers; do not edit.
 # fmt: off
 
 DA_ABI_MAJOR = 0
-DA_ABI_MINOR = 10
+DA_ABI_MINOR = 11
 DA_MAX_RANK = 32
 DA_MAX_TYPE_VARIABLES = 4
 DA_CAPTURE_INTERFACE = "device_api.capture"
@@ -91,6 +91,7 @@ DA_KERNEL_STRIDED_INPUTS = 1
 DA_KERNEL_STRIDED_OUTPUTS = 2
 DA_KERNEL_IN_PLACE = 4
 DA_KERNEL_DETERMINISTIC = 8
+DA_KERNEL_IN_PLACE_PAIRS = 16
 
 # enum da_context_flag
 DA_CONTEXT_FLAG_NONE = 0

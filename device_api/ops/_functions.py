@@ -2676,7 +2676,7 @@ def batch_norm(x: TensorLike, centre: TensorLike, variance: TensorLike, /, weigh
     return dispatch(196, (x, centre, variance, weight, bias), (epsilon,))  # type: ignore[no-any-return]
 
 
-def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, momentum: _float = 0.1, epsilon: _float = 1e-05) -> tuple[Tensor, Tensor, Tensor]:
+def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_variance: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, momentum: _float = 0.1, epsilon: _float = 1e-05, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Batch normalisation by the mean and the biased variance of x (n, c, ...) itself, and the running
     mean and (unbiased) variance moved towards them by momentum. Only the first result has a gradient.
 
@@ -2684,10 +2684,12 @@ def batch_norm_training(x: TensorLike, running_mean: TensorLike, running_varianc
         new_mean (T), new_variance (T).
     T: floating.
     Accumulate: 16-bit floats in float32.
+    out: a tensor for each result; they may be the inputs that they replace (new_mean over running_mean,
+        new_variance over running_variance).
 
     True: da.batch_norm_training(da.asarray([[1.0], [3.0]]), da.zeros((1,)), da.ones((1,)))[1].numpy().tolist() == [0.20000000298023224]
     """
-    return dispatch(197, (x, running_mean, running_variance, weight, bias), (momentum, epsilon))  # type: ignore[no-any-return]
+    return dispatch(197, (x, running_mean, running_variance, weight, bias), (momentum, epsilon), out)  # type: ignore[no-any-return]
 
 
 def group_norm(x: TensorLike, /, weight: TensorLike | None = None, bias: TensorLike | None = None, *, groups: int, epsilon: _float = 1e-05) -> Tensor:
@@ -2727,131 +2729,151 @@ def sgd_step(parameter: TensorLike, gradient: TensorLike, learning_rate: TensorL
     return dispatch(200, (parameter, gradient, learning_rate), (weight_decay,), out)  # type: ignore[no-any-return]
 
 
-def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, momentum: _float = 0.9, weight_decay: _float = 0.0, nesterov: _bool = False) -> tuple[Tensor, Tensor]:
+def momentum_step(parameter: TensorLike, gradient: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, momentum: _float = 0.9, weight_decay: _float = 0.0, nesterov: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
     """velocity becomes momentum * velocity + gradient (weight decay included), and the parameter moves
     against it by the learning rate; with nesterov, against gradient + momentum * velocity.
 
     parameter (T), gradient (T), velocity (T), learning_rate (T) -> new_parameter (T), new_velocity (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_velocity over velocity).
 
     True: da.momentum_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.0]
     """
-    return dispatch(201, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov))  # type: ignore[no-any-return]
+    return dispatch(201, (parameter, gradient, velocity, learning_rate), (momentum, weight_decay, nesterov), out)  # type: ignore[no-any-return]
 
 
-def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+def adam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam. step counts from 1; mean and variance are the running moments of the gradient.
     weight_decay is added to the gradient.
 
     parameter (T), gradient (T), mean (T), variance (T), step (T), learning_rate (T) -> new_parameter
         (T), new_mean (T), new_variance (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean, new_variance over variance).
 
     True: da.adam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(202, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(202, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
+def adamw_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.01, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """One step of AdamW. As adam_step, but the parameter itself is shrunk by learning_rate *
     weight_decay, and the gradient is left alone.
 
     parameter (T), gradient (T), mean (T), variance (T), step (T), learning_rate (T) -> new_parameter
         (T), new_mean (T), new_variance (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean, new_variance over variance).
 
     True: da.adamw_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(203, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(203, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def adagrad_step(parameter: TensorLike, gradient: TensorLike, accumulator: TensorLike, learning_rate: TensorLike, /, *, epsilon: _float = 1e-10, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
+def adagrad_step(parameter: TensorLike, gradient: TensorLike, accumulator: TensorLike, learning_rate: TensorLike, /, *, epsilon: _float = 1e-10, weight_decay: _float = 0.0, out: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
     """The accumulator gains the square of the gradient; the parameter moves against the gradient over
     the accumulator's root.
 
     parameter (T), gradient (T), accumulator (T), learning_rate (T) -> new_parameter (T),
         new_accumulator (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_accumulator over accumulator).
 
     True: da.adagrad_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(204, (parameter, gradient, accumulator, learning_rate), (epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(204, (parameter, gradient, accumulator, learning_rate), (epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def rmsprop_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, average: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.99, momentum: _float = 0.0, epsilon: _float = 1e-08, weight_decay: _float = 0.0, centered: _bool = False) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def rmsprop_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, average: TensorLike, velocity: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.99, momentum: _float = 0.0, epsilon: _float = 1e-08, weight_decay: _float = 0.0, centered: _bool = False, out: tuple[Tensor, Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """One step of RMSprop. With centered the running mean of the gradient leaves the running square;
     velocity carries momentum.
 
     parameter (T), gradient (T), square_mean (T), average (T), velocity (T), learning_rate (T) ->
         new_parameter (T), new_square_mean (T), new_mean (T), new_velocity (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_square_mean over square_mean, new_mean over average, new_velocity over velocity).
 
     True: da.rmsprop_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(205, (parameter, gradient, square_mean, average, velocity, learning_rate), (decay, momentum, epsilon, weight_decay, centered))  # type: ignore[no-any-return]
+    return dispatch(205, (parameter, gradient, square_mean, average, velocity, learning_rate), (decay, momentum, epsilon, weight_decay, centered), out)  # type: ignore[no-any-return]
 
 
-def adadelta_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, step_mean: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.9, epsilon: _float = 1e-06, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+def adadelta_step(parameter: TensorLike, gradient: TensorLike, square_mean: TensorLike, step_mean: TensorLike, learning_rate: TensorLike, /, *, decay: _float = 0.9, epsilon: _float = 1e-06, weight_decay: _float = 0.0, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adadelta, whose step sizes come from the running squares of gradients and of past
     steps.
 
     parameter (T), gradient (T), square_mean (T), step_mean (T), learning_rate (T) -> new_parameter (T),
         new_square_mean (T), new_step_mean (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_square_mean over square_mean, new_step_mean over step_mean).
 
     True: da.adadelta_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1.0)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(206, (parameter, gradient, square_mean, step_mean, learning_rate), (decay, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(206, (parameter, gradient, square_mean, step_mean, learning_rate), (decay, epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def adamax_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, greatest: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+def adamax_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, greatest: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adamax - Adam with the running greatest gradient in place of the variance. step
     counts from 1.
 
     parameter (T), gradient (T), mean (T), greatest (T), step (T), learning_rate (T) -> new_parameter
         (T), new_mean (T), new_greatest (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean, new_greatest over greatest).
 
     True: da.adamax_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(207, (parameter, gradient, mean, greatest, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(207, (parameter, gradient, mean, greatest, step, learning_rate), (beta1, beta2, epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def nadam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, momentum_product: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, momentum_decay: _float = 0.004) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def nadam_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, momentum_product: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-08, weight_decay: _float = 0.0, momentum_decay: _float = 0.004, out: tuple[Tensor, Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """One step of NAdam - Adam with Nesterov's look ahead. momentum_product is the running product of
     the scheduled momenta, 1 before the first step.
 
     parameter (T), gradient (T), mean (T), variance (T), momentum_product (T), step (T), learning_rate
         (T) -> new_parameter (T), new_mean (T), new_variance (T), new_product (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean, new_variance over variance, new_product over momentum_product).
 
     True: da.nadam_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([1.0]), 1, 0.5)[0].numpy().tolist() == [1.0]
     """
-    return dispatch(208, (parameter, gradient, mean, variance, momentum_product, step, learning_rate), (beta1, beta2, epsilon, weight_decay, momentum_decay))  # type: ignore[no-any-return]
+    return dispatch(208, (parameter, gradient, mean, variance, momentum_product, step, learning_rate), (beta1, beta2, epsilon, weight_decay, momentum_decay), out)  # type: ignore[no-any-return]
 
 
-def lamb_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-06, weight_decay: _float = 0.01) -> tuple[Tensor, Tensor, Tensor]:
+def lamb_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, variance: TensorLike, step: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.999, epsilon: _float = 1e-06, weight_decay: _float = 0.01, out: tuple[Tensor, Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """One step of LAMB. The step of Adam, with weight decay added, is scaled by the length of the
     parameter over its own length, where neither is 0.
 
     parameter (T), gradient (T), mean (T), variance (T), step (T), learning_rate (T) -> new_parameter
         (T), new_mean (T), new_variance (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean, new_variance over variance).
 
     True: da.lamb_step(da.asarray([1.0]), da.asarray([0.0]), da.asarray([0.0]), da.asarray([0.0]), 1, 0.5, weight_decay=1.0)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(209, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(209, (parameter, gradient, mean, variance, step, learning_rate), (beta1, beta2, epsilon, weight_decay), out)  # type: ignore[no-any-return]
 
 
-def lion_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.99, weight_decay: _float = 0.0) -> tuple[Tensor, Tensor]:
+def lion_step(parameter: TensorLike, gradient: TensorLike, mean: TensorLike, learning_rate: TensorLike, /, *, beta1: _float = 0.9, beta2: _float = 0.99, weight_decay: _float = 0.0, out: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
     """One step of Lion, which moves by the sign of the interpolated momentum.
 
     parameter (T), gradient (T), mean (T), learning_rate (T) -> new_parameter (T), new_mean (T).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_parameter over
+        parameter, new_mean over mean).
 
     True: da.lion_step(da.asarray([1.0]), da.asarray([2.0]), da.asarray([0.0]), 0.5)[0].numpy().tolist() == [0.5]
     """
-    return dispatch(210, (parameter, gradient, mean, learning_rate), (beta1, beta2, weight_decay))  # type: ignore[no-any-return]
+    return dispatch(210, (parameter, gradient, mean, learning_rate), (beta1, beta2, weight_decay), out)  # type: ignore[no-any-return]
 
 
 def philox_bits(seed: TensorLike, offset: TensorLike, /, *, size: int, device: Device | None = None) -> Tensor:
@@ -3697,30 +3719,33 @@ def conv_norm_activation(x: TensorLike, weight: TensorLike, centre: TensorLike, 
     return dispatch(280, (x, weight, centre, variance, scale, shift), (_ints(stride), _ints(padding), _ints(dilation), groups, epsilon, activation))  # type: ignore[no-any-return]
 
 
-def check_finite_and_unscale(x: TensorLike, scale: TensorLike, /) -> tuple[Tensor, Tensor]:
+def check_finite_and_unscale(x: TensorLike, scale: TensorLike, /, *, out: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
     """x divided by the scale, in x's dtype, and whether any element of x is NaN or infinite.
 
     x (T), scale (U) -> out (T), found (bool).
     T: floating.
     U: floating.
     Rounding: the reciprocal of the scale is rounded first.
+    out: a tensor for each result; they may be the inputs that they replace (out over x).
 
     True: da.check_finite_and_unscale(da.asarray([4.0]), da.asarray(2.0))[0].numpy().tolist() == [2.0]
     """
-    return dispatch(281, (x, scale))  # type: ignore[no-any-return]
+    return dispatch(281, (x, scale), (), out)  # type: ignore[no-any-return]
 
 
-def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: TensorLike, /, *, growth: _float = 2.0, backoff: _float = 0.5, interval: int = 2000) -> tuple[Tensor, Tensor]:
+def update_loss_scaling(scale: TensorLike, good_steps: TensorLike, found: TensorLike, /, *, growth: _float = 2.0, backoff: _float = 0.5, interval: int = 2000, out: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
     """The next loss scale and the number of good steps in a row - after a step that found NaN or
     infinity the scale shrinks by backoff and counting begins again; after `interval` good steps it
     grows by growth, if it stays finite.
 
     scale (T), good_steps (int64), found (bool) -> new_scale (T), new_steps (int64).
     T: floating.
+    out: a tensor for each result; they may be the inputs that they replace (new_scale over scale,
+        new_steps over good_steps).
 
     True: float(da.update_loss_scaling(da.asarray(4.0), da.asarray(0), da.asarray(True))[0]) == 2.0
     """
-    return dispatch(282, (scale, good_steps, found), (growth, backoff, interval))  # type: ignore[no-any-return]
+    return dispatch(282, (scale, good_steps, found), (growth, backoff, interval), out)  # type: ignore[no-any-return]
 
 
 def cholesky(x: TensorLike, /, *, upper: _bool = False) -> Tensor:

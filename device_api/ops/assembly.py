@@ -22,7 +22,7 @@ Target = int | str | Callable[[list[_core.Tensor | None], list[_core.Tensor], tu
 
 @dataclass(slots=True, eq=False)
 class RecordedStep:
-    """One launch. `in_place` says that output 0 may be exactly one of the inputs."""
+    """One launch. `in_place` has the positions (output, input) that may be exactly one memory."""
 
     target: Target
     inputs: list[Ref | None]
@@ -31,7 +31,7 @@ class RecordedStep:
     relocations: Sequence[tuple[int, bytes]] = ()
     scalar: tuple[int, int, int] | None = None
     random_blocks: int = 0
-    in_place: bool = False
+    in_place: frozenset[tuple[int, int]] = frozenset()
 
     def reads(self) -> Iterable[Storage]:
         return (ref.storage for ref in self.inputs if ref is not None)
@@ -70,7 +70,7 @@ def redirect(steps: Sequence[RecordedStep], result: Ref, out: Ref, aliases: Alia
 
     It may when the result is one whole contiguous temporary with one writer, and no step reads memory that
     `out` shares once the writer has begun. The writer itself may read the very same elements where its
-    kernel works in place.
+    kernel takes that input and that output as one memory.
     """
     storage = result.storage
     whole = storage.kind == "temp" and result.layout.offset == 0 and result.layout.is_contiguous
@@ -81,8 +81,10 @@ def redirect(steps: Sequence[RecordedStep], result: Ref, out: Ref, aliases: Alia
         return False
     writer = steps[writers[0]]
     shared = aliases.of(out.storage.index)
+    made = next(i for i, ref in enumerate(writer.outputs) if ref.storage is storage)
+    target = writer.outputs[made]
     for position, step in enumerate(steps[writers[0] :]):
-        for ref in step.inputs:
+        for place, ref in enumerate(step.inputs):
             if ref is None or ref.storage.kind not in ("input", "out"):
                 continue
             if ref.storage.kind == "out" and ref.storage is not out.storage:
@@ -90,12 +92,10 @@ def redirect(steps: Sequence[RecordedStep], result: Ref, out: Ref, aliases: Alia
             exact = shared.get(ref.storage.index)
             if exact is None:
                 continue
-            target = writer.outputs[0]
             same_place = (
                 position == 0
                 and exact
-                and writer.in_place
-                and len(writer.outputs) == 1
+                and (made, place) in writer.in_place
                 and ref.code == target.code
                 and ref.layout == target.layout
             )

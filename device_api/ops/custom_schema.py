@@ -163,6 +163,8 @@ def _outputs(
         if found[3] is not None:
             if found[3] not in places or inputs[places[found[3]]].type != found[2]:
                 _refuse(text, each, f"no input {found[3]} has the type {found[2]}")
+            if inputs[places[found[3]]].variadic:
+                _refuse(text, each, f"{found[3]} is any number of tensors, and the output is one")
             in_place.append((place, places[found[3]]))
         outputs.append(Output(found[1], found[2], found[4] is not None, found[5] or ""))
     return tuple(outputs), tuple(in_place)

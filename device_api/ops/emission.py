@@ -14,7 +14,7 @@ from device_api import _core
 from device_api.ops import folding
 from device_api.ops.assembly import RecordedStep, operand_of
 from device_api.ops.attributes import Packed
-from device_api.ops.selection import IN_PLACE, STRIDED_INPUTS, max_rank
+from device_api.ops.selection import IN_PLACE, IN_PLACE_PAIRS, STRIDED_INPUTS, max_rank
 from device_api.ops.symbols import Ref
 from device_api.ops.views import Layout
 from device_api.opset.spec import OpSpec
@@ -84,6 +84,7 @@ def emit_kernel(
         del workshop.steps[mark:]
         return False
     template = [None if ref is None else present.pop(0) for ref in inputs]
+    in_place = _in_place(spec, kernel, len(inputs), len(outputs))
     for part in folding.slices(layouts, leading) if leading else [layouts]:
         rest = list(part)
         sources = [None if ref is None else ref.viewed(rest.pop(0)) for ref in template]
@@ -99,10 +100,17 @@ def emit_kernel(
                 attributes[0],
                 attributes[1],
                 scalar,
-                in_place=bool(kernel.flags & IN_PLACE),
+                in_place=in_place,
             )
         )
     return True
+
+
+def _in_place(spec: OpSpec, kernel: _core.Kernel, inputs: int, outputs: int) -> frozenset[tuple[int, int]]:
+    """Positions (output, input) that a kernel on so many operands takes as exactly one memory."""
+    pairs = spec.in_place if kernel.flags & IN_PLACE_PAIRS else ()
+    any_input = range(inputs) if kernel.flags & IN_PLACE and outputs == 1 else ()
+    return frozenset((*pairs, *((0, place) for place in any_input)))
 
 
 def _small_first(layouts: Sequence[Layout], leading: int) -> list[Layout]:

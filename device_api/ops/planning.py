@@ -114,7 +114,7 @@ def _checked_out(
 ) -> list[Ref]:
     """The out tensors as symbols, once shape, dtype and device are known to fit.
 
-    `updated`: out is the first operand itself, as in `x += y`, and keeps its dtype within its kind.
+    `updated`: the first out is the first operand itself, as in `x += y`, and keeps its dtype within its kind.
     """
     if len(out) != len(results):
         raise ShapeError(
@@ -144,7 +144,7 @@ def _checked_out(
                 argument="out",
                 shapes=(result.shape, tensor.shape),
             )
-        kept = updated and any({tensor.dtype_code, result.code} <= kind for kind in _KINDS)
+        kept = updated and index == 0 and any({tensor.dtype_code, result.code} <= kind for kind in _KINDS)
         if tensor.dtype_code != result.code and not kept:
             names = (dtypes.NAMES[result.code], dtypes.NAMES[tensor.dtype_code])
             raise DTypeError(

@@ -16,6 +16,7 @@ from device_api.opset.spec import OpSpec
 STRIDED_INPUTS = 1
 STRIDED_OUTPUTS = 2
 IN_PLACE = 4
+IN_PLACE_PAIRS = 16
 
 _tables: dict[int, dict[str, tuple[_core.Kernel, ...]]] = {}  # by the address of the plugin's device
 

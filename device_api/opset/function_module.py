@@ -7,7 +7,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from device_api.opset.header import type_words
+from device_api.opset.header import pair_words, type_words
 from device_api.opset.spec import Attribute, OpSpec
 
 _HEAD = '''\
@@ -81,15 +81,22 @@ def signature(spec: OpSpec) -> str:
     parts += [_parameter(x) for x in positional]
     named = [_parameter(x) for x in keyword]
     if has_out(spec):
-        named.append("out: Tensor | None = None")
+        named.append(f"out: {_results(spec)} | None = None")
     if spec.creates:
         named.append("device: Device | None = None")
     return ", ".join([*parts, *(["*", *named] if named else [])])
 
 
 def has_out(spec: OpSpec) -> bool:
-    """Whether the function takes `out=`."""
-    return spec.elementwise and len(spec.outputs) == 1 and bool(spec.inputs)
+    """Whether the function takes `out=`: a tensor, or a tuple of one for each result of an op that replaces
+    some of its inputs."""
+    several = len(spec.outputs) > 1
+    return bool(spec.inputs) and bool(spec.in_place if several else spec.elementwise)
+
+
+def _results(spec: OpSpec) -> str:
+    count = len(spec.outputs)
+    return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
 
 
 def _parameter(x: Attribute) -> str:
@@ -98,8 +105,7 @@ def _parameter(x: Attribute) -> str:
 
 
 def _function(spec: OpSpec) -> str:
-    result = "Tensor" if len(spec.outputs) == 1 else f"tuple[{', '.join(['Tensor'] * len(spec.outputs))}]"
-    lines = [f"def {spec.name}({signature(spec)}) -> {result}:"]
+    lines = [f"def {spec.name}({signature(spec)}) -> {_results(spec)}:"]
     lines += textwrap.indent(docstring(spec), "    ").splitlines()
     arguments = [str(spec.id), _inputs(spec), _attributes(spec)]
     if has_out(spec):
@@ -121,6 +127,9 @@ def docstring(spec: OpSpec) -> str:
     facts.insert(0, f"{ins or 'nothing'} -> {outs}.")
     facts += [f"{key.replace('_', ' ').capitalize()}: {text}." for key, text in spec.numerics]
     lines.append("")
+    if has_out(spec) and len(spec.outputs) > 1:
+        pairs = pair_words(spec)
+        facts.append(f"out: a tensor for each result; they may be the inputs that they replace ({pairs}).")
     for fact in facts:
         lines += textwrap.wrap(fact, 100, subsequent_indent="    ")
     if spec.example:

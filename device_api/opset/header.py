@@ -23,7 +23,8 @@ _HEAD = """\
  * An op with attributes receives a pointer to its struct below, else NULL. Dtypes are enum da_dtype numbers,
  * booleans 0 or 1, axes already counted from the front. A list is `x_count` numbers at `x`. An attribute that
  * may be absent has a field `has_x`, 0 when it is. Integer and bool results are exact; `error` bounds those
- * of floats, in units in the last place of the exact result.
+ * of floats, in units in the last place of the exact result. `in place` pairs outputs with the inputs whose
+ * memory they may have (DA_KERNEL_IN_PLACE_PAIRS).
  */
 #ifndef DEVICE_API_OPS_H
 #define DEVICE_API_OPS_H
@@ -44,6 +45,14 @@ _LEVELS = {
 }
 
 
+_PAIRS = """\
+/* ---- In place ---- */
+
+/* Calls PAIR(op, output, input) for each output that a kernel with DA_KERNEL_IN_PLACE_PAIRS takes in exactly
+ * the memory of an input. */
+"""
+
+
 def write_header(specs: Iterable[OpSpec]) -> str:
     """The text of ops.h."""
     specs = tuple(specs)
@@ -51,8 +60,14 @@ def write_header(specs: Iterable[OpSpec]) -> str:
     for level, title in _LEVELS.items():
         parts.append(f"/* ---- {title} ---- */\n")
         parts += [_op(spec) for spec in specs if spec.level == level]
+    parts.append(_PAIRS + _pairs(spec for spec in specs if spec.level in _LEVELS))
     parts.append("#undef DA_OPS_ASSERT\n\n#endif\n")
     return "\n".join(parts)
+
+
+def _pairs(specs: Iterable[OpSpec]) -> str:
+    calls = [f'PAIR("{spec.name}", {output}, {place})' for spec in specs for output, place in spec.in_place]
+    return " \\\n  ".join(["#define DA_OPS_IN_PLACE_PAIRS(PAIR)", *calls]) + "\n"
 
 
 def _op(spec: OpSpec) -> str:
@@ -78,10 +93,17 @@ def _signature(spec: OpSpec) -> str:
 def _facts(spec: OpSpec) -> Iterable[tuple[str, str]]:
     for variable, codes in spec.types:
         yield variable, type_words(codes)
+    if spec.in_place:
+        yield "in place", pair_words(spec)
     if spec.ulp:
         yield "error", ", ".join(f"{name} {bound:g}" for name, bound in spec.ulp.items())
     for key, text in spec.numerics:
         yield key.replace("_", " "), text
+
+
+def pair_words(spec: OpSpec) -> str:
+    """Which outputs may lie over which inputs."""
+    return ", ".join(f"{spec.outputs[o].name} over {spec.inputs[i].name}" for o, i in spec.in_place)
 
 
 def type_words(codes: frozenset[int]) -> str:

@@ -88,7 +88,8 @@ class OpSpec:
     """One op. `id` is its position in the table, the number that dispatch takes.
 
     `types` maps each type variable to the dtype codes it ranges over. `in_place` holds (output, input)
-    positions that may share memory exactly. `gradient` names the inputs that have a gradient rule.
+    positions that may share memory exactly, in kernels that say so. `gradient` names the inputs that have a
+    gradient rule.
     `ulp` is the largest accepted error per dtype name, in units in the last place of the exact result;
     0 is bit for bit, and so is a dtype that is not named: the op moves or makes elements there.
     `numerics` holds the remaining rules, in words. `random_blocks` says that an op draws

@@ -24,6 +24,7 @@ from device_api.prototype.interfaces import DeviceTable
 from device_api.prototype.tables import filled, guarded, text
 
 DtypesLike = Iterable[Any] | Mapping[str, Iterable[Any]]
+IN_PLACE = constants.DA_KERNEL_IN_PLACE | constants.DA_KERNEL_IN_PLACE_PAIRS
 MAX_TYPE_VARIABLES = constants.DA_MAX_TYPE_VARIABLES
 
 
@@ -57,8 +58,8 @@ class KernelTable:
             constants.DA_KERNEL_STRIDED_INPUTS
             | constants.DA_KERNEL_STRIDED_OUTPUTS
             | constants.DA_KERNEL_DETERMINISTIC
-            # What is returned is complete before the output is touched.
-            | (constants.DA_KERNEL_IN_PLACE if in_place or not writes else 0)
+            # What is returned is complete before an output is touched.
+            | (IN_PLACE if in_place or not writes else 0)
         )
         launch = guarded(self._failures, _Launch(self._devices, spec, function, writes))
         name = text(op)
@@ -118,10 +119,17 @@ class _Launch:
                 return
             made = self._function(*operands, **options)
             results = made if isinstance(made, tuple) else (made,)
+            # Writing one result must not change the next, which may be a view of what the first replaces.
+            results = (results[0], *(_detached(each) for each in results[1:]))
             for result, target in zip(results, targets, strict=True):
                 if result.shape != target.shape:
                     raise ValueError(f"{self._spec.name} gave shape {result.shape}, not {target.shape}")
                 target[...] = result
+
+
+def _detached(result: Any) -> Any:
+    """An array whose memory is no operand's. A fresh array has no base; the operands have one."""
+    return result if getattr(result, "base", None) is None else result.copy()
 
 
 def _array(make: Callable[..., Any], tensor: Any) -> Any:

@@ -53,7 +53,8 @@ class Plugin:
     ) -> Callable[[F], F]:
         """Makes the decorated function the kernel of an op for `dtypes`: those of all type variables that
         the op takes, or an iterable for each variable. What functions look like stands in `kernels`;
-        `in_place` says that one with `out` may get an input there."""
+        `in_place` says that one with `out` may get an input there: any for an op of one output, for others
+        those that the op set pairs with the outputs."""
 
         def add(function: F) -> F:
             self._kernels.add(op, function, dtypes, in_place, priority)

@@ -162,6 +162,54 @@ FAULT(cpu, adam_ignores_epsilon) {
   change_attributes<da_attributes_adam_step>(
       "adam_step", [](da_attributes_adam_step &attributes, const Launch &) { attributes.epsilon = 0; });
 }
+FAULT(cpu, adam_reads_its_mean_after_it_is_overwritten) {
+  // Two passes: the second moves the parameter, and takes the new moments for the old ones.
+  stand_before("adam_step", [](const Launch &launch) -> da_error * {
+    const bool in_place = address_of(launch.in(2), 0) == address_of(launch.out(1), 0);
+    if (!in_place || launch.dtype() != DA_FLOAT32) return launch.run();
+    std::vector<float> spare[3];
+    std::vector<Altered> apart;
+    for (uint32_t k = 0; k < 3; ++k) {
+      spare[k].resize(static_cast<size_t>(count_of(launch.out(k))));
+      apart.emplace_back(launch.out(k));
+      apart[k].make_dense();
+      apart[k].tensor.dl.data = spare[k].data();
+      apart[k].tensor.dl.byte_offset = 0;
+    }
+    const std::vector<const da_tensor *> inputs(launch.inputs, launch.inputs + launch.input_count);
+    da_error *error = launch.run_on(inputs, {&apart[0].tensor, &launch.out(1), &apart[2].tensor});
+    if (error != nullptr) return error;
+    return launch.run_on(inputs, {&launch.out(0), &apart[1].tensor, &launch.out(2)});
+  });
+}
+FAULT(cpu, momentum_works_in_place_by_one_pair_only) {
+  // With both pairs in place the velocity is written first, and read again for the parameter.
+  stand_before("momentum_step", [](const Launch &launch) -> da_error * {
+    const bool both = address_of(launch.in(0), 0) == address_of(launch.out(0), 0) &&
+                      address_of(launch.in(2), 0) == address_of(launch.out(1), 0);
+    da_error *error = launch.run();
+    if (error != nullptr || !both || launch.dtype() != DA_FLOAT32) return error;
+    const Elements<float> parameter(launch.out(0)), velocity(launch.out(1));
+    for (int64_t i = 0; i < parameter.count(); ++i) parameter[i] -= value(launch, 3, i) * velocity[i];
+    return nullptr;
+  });
+}
+FAULT(cpu, adamw_refuses_the_pairs_that_it_claims) {
+  stand_before("adamw_step", [](const Launch &launch) -> da_error * {
+    const bool in_place = launch.in(3).dl.data == launch.out(2).dl.data;
+    return in_place ? make_error(DA_STATUS_INVALID_ARGUMENT, "operands overlap") : launch.run();
+  });
+}
+FAULT(cpu, running_mean_in_place_loses_its_weight) {
+  // Only some outputs of this op have an input to replace.
+  stand_before("batch_norm_training", [](const Launch &launch) -> da_error * {
+    const bool in_place = address_of(launch.in(1), 0) == address_of(launch.out(1), 0);
+    if (!in_place || launch.dtype() != DA_FLOAT32) return launch.run();
+    const Elements<float> mean(launch.in(1));
+    for (int64_t i = 0; i < mean.count(); ++i) mean[i] = 0;
+    return launch.run();
+  });
+}
 FAULT(cpu, adam_forgets_its_variance) {
   change_output("adam_step", 2, [](const Launch &launch, int64_t i, float) { return value(launch, 3, i); });
 }

@@ -92,6 +92,7 @@ Configuration read_configuration() {
   made.max_delay_ns = number("SIM_MAX_DELAY_US", made.max_delay_ns / 1000, 0, 10'000'000) * 1000;
   made.streams = flag("SIM_STREAMS", made.streams);
   made.strides = flag("SIM_STRIDES", made.strides);
+  made.in_place = flag("SIM_IN_PLACE", made.in_place);
   made.max_rank = static_cast<uint32_t>(number("SIM_MAX_RANK", made.max_rank, 3, DA_MAX_RANK));
   made.dtypes = kAllTypes;
   if (!flag("SIM_FLOAT64", true)) made.dtypes &= ~(DA_DTYPE_BIT(DA_FLOAT64) | DA_DTYPE_BIT(DA_COMPLEX128));

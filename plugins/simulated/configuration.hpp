@@ -26,6 +26,7 @@ struct Configuration {
   uint64_t max_delay_ns = 200'000;
   bool streams = true;
   bool strides = true;
+  bool in_place = true;
   uint32_t max_rank = DA_MAX_RANK;
   uint64_t dtypes = 0;                  // DA_DTYPE_BIT set
   std::vector<std::string> hidden_ops;  // patterns of the shell

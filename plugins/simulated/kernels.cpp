@@ -1,6 +1,6 @@
-// The kernel list follows the configuration: fewer dtypes, no strides, hidden ops. Each function is
-// instantiated per place in the list, because a launch without a prepared state has nothing else to know its
-// kernel by.
+// The kernel list follows the configuration: fewer dtypes, no strides, nothing in place, hidden ops. Each
+// function is instantiated per place in the list, because a launch without a prepared state has nothing else
+// to know its kernel by.
 #include "kernels.hpp"
 
 #include <fnmatch.h>
@@ -47,9 +47,13 @@ const da_kernel &reference_kernel(size_t place) {
 // it.
 uint64_t claimed_flags(size_t place) {
   const da_kernel &reference = reference_kernel(place);
-  const bool keeps = runtime().configuration.strides || std::strcmp(reference.op, "copy") == 0;
-  const uint64_t strided = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS;
-  return keeps ? reference.flags : reference.flags & ~strided;
+  const Configuration &configuration = runtime().configuration;
+  uint64_t taken = 0;
+  if (!configuration.strides && std::strcmp(reference.op, "copy") != 0) {
+    taken |= DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS;
+  }
+  if (!configuration.in_place) taken |= DA_KERNEL_IN_PLACE | DA_KERNEL_IN_PLACE_PAIRS;
+  return reference.flags & ~taken;
 }
 
 bool is_hidden(const char *op) {

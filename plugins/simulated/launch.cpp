@@ -120,7 +120,7 @@ void launch_kernel(const da_kernel &kernel, uint64_t flags, void *state, const d
   check_claims(inputs, input_count, outputs, output_count, flags);
   auto arguments =
       std::make_shared<Arguments>(kernel, device, inputs, input_count, outputs, output_count, attributes);
-  arguments->operands.check_sharing(flags);
+  arguments->operands.check_sharing(kernel.op, flags);
   arguments->flags = context->flags;
   arguments->random_seed = context->random_seed;
   arguments->random_offset = context->random_offset;

@@ -1,8 +1,11 @@
 // Checks of tensors against the device's claims and the memory behind their handles.
 #include "operands.hpp"
 
+#include <cstring>
+
 #include "device.hpp"
 #include "device_api/layout.h"
+#include "device_api/ops.h"
 #include "error.hpp"
 #include "reference_cpu/plan.hpp"
 #include "runtime.hpp"
@@ -15,6 +18,24 @@ std::string name_of(const char *role, uint32_t index) {
 }
 
 [[noreturn]] void refuse(const std::string &why) { throw Failure(DA_STATUS_INVALID_ARGUMENT, why); }
+
+struct Pair {
+  const char *op;
+  uint32_t output, input;
+};
+#define PAIR(op, output, input) {op, output, input},
+constexpr Pair kPairs[] = {DA_OPS_IN_PLACE_PAIRS(PAIR)};
+#undef PAIR
+
+// Whether a kernel of the op with these flags takes an output that is exactly the input.
+bool works_in_place(const char *op, uint64_t flags, size_t output, size_t input) {
+  if (output == 0 && (flags & DA_KERNEL_IN_PLACE) != 0) return true;
+  if ((flags & DA_KERNEL_IN_PLACE_PAIRS) == 0) return false;
+  for (const Pair &pair : kPairs) {
+    if (pair.output == output && pair.input == input && std::strcmp(pair.op, op) == 0) return true;
+  }
+  return false;
+}
 
 bool is_empty(const da_tensor &tensor) { return reference_cpu::element_count(tensor) == 0; }
 
@@ -99,7 +120,7 @@ void Operands::add(const Device &device, const da_tensor *tensor, const std::str
   copies_.push_back(std::move(copy));
 }
 
-void Operands::check_sharing(uint64_t flags) const {
+void Operands::check_sharing(const char *op, uint64_t flags) const {
   const auto same = [](const Copy &a, const Copy &b) {
     return a.tensor.dl.data == b.tensor.dl.data && a.tensor.dtype == b.tensor.dtype && a.shape == b.shape &&
            (a.strides == b.strides || (a.gapless && b.gapless));
@@ -110,7 +131,7 @@ void Operands::check_sharing(uint64_t flags) const {
       const Copy &a = *copies_[out], &b = *copies_[other];
       const bool overlap = a.first < b.first + b.span && b.first < a.first + a.span;
       if (!overlap) continue;
-      const bool in_place = other < input_count_ && out == input_count_ && (flags & DA_KERNEL_IN_PLACE) != 0;
+      const bool in_place = other < input_count_ && works_in_place(op, flags, out - input_count_, other);
       if (in_place && same(a, b)) continue;
       // Views with gaps may interleave without sharing a byte; only what is certain is refused.
       if (!(a.gapless && b.gapless) && !same(a, b)) continue;

@@ -24,9 +24,9 @@ class Operands {
   Operands(const Device &device, const da_tensor *const *inputs, uint32_t input_count,
            const da_tensor *const *outputs, uint32_t output_count);
 
-  // Throws Failure when an output shares memory with an input (or another output) in a way that `flags`
-  // forbid.
-  void check_sharing(uint64_t flags) const;
+  // Throws Failure when an output shares memory with an input (or another output) in a way that a kernel of
+  // the op with these flags does not claim to take.
+  void check_sharing(const char *op, uint64_t flags) const;
 
   const da_tensor *const *inputs() const { return pointers_.data(); }
   uint32_t input_count() const { return input_count_; }

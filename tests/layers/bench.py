@@ -144,7 +144,8 @@ class Bench:
         return tensor
 
     def kernels(self) -> Any:
-        """Kernel 0 is "add" with prepare, release and supports; 1 is "copy", strided and in place."""
+        """Kernel 0 is "add" with prepare, release and supports; 1 is "copy", strided and in place; 2 is
+        "momentum_step", in place by pairs."""
         out = self.struct("da_kernel_list")
         self.call("kernel.list", self.device, out)
         first = self.ffi.cast("char *", out.first)

@@ -179,6 +179,17 @@ static da_error *supports(da_device *on, const da_kernel *kernel, const da_tenso
 static const da_kernel kernels[] = {
     {sizeof(da_kernel), NULL, "add", {ANY}, 0, 0, 0, launch, prepare, release, supports},
     {sizeof(da_kernel), NULL, "copy", {ANY, ANY}, 7, 0, 0, launch, NULL, NULL, NULL},
+    {sizeof(da_kernel),
+     NULL,
+     "momentum_step",
+     {DA_DTYPE_BIT(DA_FLOAT32)},
+     DA_KERNEL_IN_PLACE_PAIRS,
+     0,
+     0,
+     launch,
+     NULL,
+     NULL,
+     NULL},
 };
 static const da_kernel bad_kernels[] = {
     {sizeof(da_kernel), NULL, NULL, {ANY}, 0, 0, 0, launch, NULL, NULL, NULL},
@@ -188,7 +199,7 @@ static const da_kernel bad_kernels[] = {
 static da_error *kernel_list(da_device *on, da_kernel_list *out) {
   (void)on;
   out->first = is("bad_kernel") ? bad_kernels : is("moving_list") ? kernels + 1 : kernels;
-  out->count = is("moving_list") ? 1 : 2;
+  out->count = is("moving_list") ? 1 : is("bad_kernel") ? 2 : 3;
   out->stride = is("bad_list") ? 8 : sizeof(da_kernel);
   return NULL;
 }

@@ -106,6 +106,15 @@ def interleaved(b: Bench) -> None:
     b.free(handle)
 
 
+def stepped(b: Bench, *over: int) -> None:
+    """A step of momentum whose outputs lie over these of its inputs."""
+    b.start()
+    handle = b.allocate(256)
+    tensors = [b.tensor(handle, byte_offset=place * 16) for place in range(4)]
+    b.launch(2, tensors, [tensors[number] for number in over])
+    b.free(handle)
+
+
 CASES = {
     "VAL-KERNEL-01": by_mode("bad_list", listed),
     "VAL-KERNEL-02": by_mode("bad_kernel", listed),

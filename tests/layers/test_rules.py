@@ -46,3 +46,12 @@ def test_a_kept_rule_is_not_found(rule: rules.Rule, bench: Callable[..., Bench])
     if made.running:
         made.stop()
     assert made.findings == ()
+
+
+@pytest.mark.parametrize(("over", "paired"), [((0, 2), True), ((2, 0), False), ((1, 2), False)])
+def test_outputs_lie_over_the_inputs_that_the_op_set_pairs_them_with_and_no_others(
+    over: tuple[int, int], paired: bool, bench: Callable[..., Bench]
+) -> None:
+    made = bench("validate(errors=1)")
+    rule_cases_kernels.stepped(made, *over)
+    assert made.rules == ([] if paired else ["VAL-KERNEL-13"])

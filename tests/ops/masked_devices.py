@@ -33,6 +33,7 @@ class Mask:
     refused: tuple[str, ...] = ()
     declined: tuple[str, ...] = ()
     contiguous: bool = False
+    without_flags: int = 0
     max_rank: int = 32
     without_dtypes: tuple[int, ...] = ()
     unheld_dtypes: tuple[int, ...] = ()
@@ -46,6 +47,7 @@ class Mask:
             f'-DMASK_REFUSED="{_listed(self.refused)}"',
             f'-DMASK_DECLINED="{_listed(self.declined)}"',
             f"-DMASK_CONTIGUOUS={int(self.contiguous)}",
+            f"-DMASK_WITHOUT_FLAGS={self.without_flags}",
             f"-DMASK_MAX_RANK={self.max_rank}",
             f"-DMASK_WITHOUT_DTYPES={_bits(self.without_dtypes)}",
             f"-DMASK_UNHELD_DTYPES={_bits(self.unheld_dtypes)}",

@@ -19,6 +19,9 @@
 #ifndef MASK_CONTIGUOUS /* 1: no kernel but copy takes strided inputs */
 #define MASK_CONTIGUOUS 0
 #endif
+#ifndef MASK_WITHOUT_FLAGS /* enum da_kernel_flag bits that kernels do not claim */
+#define MASK_WITHOUT_FLAGS 0
+#endif
 #ifndef MASK_REFUSED /* ",op,op," : listed, but `supports` says no */
 #define MASK_REFUSED ","
 #endif
@@ -116,6 +119,7 @@ static da_error *list(da_device *device, da_kernel_list *out_list) {
         copy->release = release;
       }
       if (strcmp(kernel->op, "copy") == 0) continue;
+      copy->flags &= ~(uint64_t)(MASK_WITHOUT_FLAGS);
       if (MASK_CONTIGUOUS) copy->flags &= ~(uint64_t)DA_KERNEL_STRIDED_INPUTS;
       for (int v = 0; v < DA_MAX_TYPE_VARIABLES; ++v) copy->dtypes[v] &= ~(uint64_t)(MASK_WITHOUT_DTYPES);
     }

@@ -85,6 +85,19 @@ def test_in_place_by_out_where_the_schema_allows_it(make: Make) -> None:
     np.testing.assert_allclose(x.numpy(), expected(X))
 
 
+def test_pairs_of_several_outputs_are_those_of_the_schema(make: Make) -> None:
+    op = make(
+        "acme.turn(x: T, y: T) -> first: T @ y, second: T @ x",
+        types={"T": "floating"},
+        shape=lambda x, y: (x.shape, x.shape),
+    )
+    op.kernel(device="cpu")(lambda x, y: (x + y, x - y))
+    for over in ((0, 1), (1, 0)):
+        operands = [da.asarray([5.0, 7.0]), da.asarray([1.0, 2.0])]
+        op(*operands, out=tuple(operands[each] for each in over))
+        assert [operands[each].tolist() for each in over] == [[6, 9], [4, 5]]
+
+
 def test_optional_inputs_lists_and_several_outputs(make: Make) -> None:
     op = make(
         "acme.mix(first: T, weight: T?, rest: T[], *, axes: axes? = None) -> total: T, count: int64",
@@ -232,6 +245,7 @@ def test_it_takes_part_in_mixed_precision(make: Make) -> None:
         ("acme.swish(x: T) -> out: U", "'U'"),
         ("acme.swish(x: T) -> out: T @ y", "no input y"),
         ("acme.swish(x: T, y: int64) -> out: T @ y", "no input y"),
+        ("acme.swish(x: T, rest: T[]) -> out: T @ rest", "rest is any number"),
         ("acme.swish(x: T) -> ", "no output"),
         ("acme.swish(out: T) -> y: T", "choose another"),
     ],

@@ -309,3 +309,28 @@ def test_memory_that_a_kernel_reaches_beyond_is_an_error_of_the_device() -> None
 
 def test_a_failure_keeps_its_status() -> None:
     assert prototype.Failure(constants.DA_STATUS_ABORTED, "text").code == constants.DA_STATUS_ABORTED
+
+
+def test_a_kernel_of_several_outputs_works_in_place_whether_it_returns_views_or_writes(small: Small) -> None:
+    kernels = """
+        @plugin.kernel("momentum_step", dtypes=["float32"])
+        def returned(parameter, gradient, velocity, rate, *, momentum, weight_decay, nesterov):
+            return velocity * 2, parameter[...]  # each result is made of the other's place
+
+        @plugin.kernel("lion_step", dtypes=["float32"], in_place=True)
+        def written(parameter, gradient, mean, rate, *, beta1, beta2, weight_decay, out):
+            out[0][...] = parameter + mean
+            out[1][...] = mean * 2
+    """
+    program = """
+        for step, want in ((da.momentum_step, ([8.0], [1.0])), (da.lion_step, ([5.0], [8.0]))):
+            p, g, v = (da.asarray([x], dtype="float32", device="small") for x in (1.0, 2.0, 4.0))
+            rate = da.asarray(0.5, dtype="float32", device="small")
+            step(p, g, v, rate, out=(p, v))
+            assert (p.tolist(), v.tolist()) == want
+            runs = da.device("small:0").kernel_runs()
+            assert runs.get("copy", 0) == 0, runs
+        print("in place")
+    """
+    done = small(kernels, program)
+    assert done.stdout == "in place\n", done.stderr

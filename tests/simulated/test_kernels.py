@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +77,27 @@ def test_aliases_that_no_kernel_claims_are_errors(sim: Accelerator) -> None:
     with refused(c.DA_STATUS_INVALID_ARGUMENT, "output 0 shares memory with input 1"):
         sim.launch("batch_matmul", [tensor(sim.allocate(16), (2, 2), "int32"), square], [square])
     sim.launch("negative", [x], [x])
+
+
+def test_outputs_replace_the_inputs_that_the_op_set_pairs_them_with(sim: Accelerator, make: Make) -> None:
+    def operands(device: Accelerator) -> list[Any]:
+        rate = tensor(device.upload(np.full(5, 0.5, np.float32)), (5,), "float32")
+        return [*(tensor(device.upload(np.ones(5, np.float32)), (5,), "float32") for _ in range(3)), rate]
+
+    momentum = ffi.new(
+        "da_attributes_momentum_step *",
+        {"struct_size": ffi.sizeof("da_attributes_momentum_step"), "momentum": 0.5},
+    )
+    made = operands(sim)
+    sim.launch("momentum_step", made, [made[0], made[2]], attributes=momentum)
+    read = [sim.download(made[place][0].dl.data, np.zeros(5, np.float32)).tolist() for place in (0, 2)]
+    assert read == [[0.25] * 5, [1.5] * 5]
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "output 1 shares memory with input 0"):
+        sim.launch("momentum_step", made, [made[2], made[0]], attributes=momentum)
+    plain = make(IN_PLACE=0)
+    made = operands(plain)
+    with refused(c.DA_STATUS_INVALID_ARGUMENT, "output 1 shares memory with input 2"):
+        plain.launch("momentum_step", made, [operands(plain)[0], made[2]], attributes=momentum)
 
 
 def test_a_device_without_float64_claims_and_takes_none(make: Make) -> None:

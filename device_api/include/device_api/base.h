@@ -41,7 +41,7 @@
 
 /* The version of these headers. One major always loads, in both directions; a draft (major 0) too. */
 #define DA_ABI_MAJOR 0
-#define DA_ABI_MINOR 10
+#define DA_ABI_MINOR 11
 
 #define DA_MAX_RANK 32
 #define DA_MAX_TYPE_VARIABLES 4

@@ -23,7 +23,8 @@ enum da_kernel_flag {
   DA_KERNEL_STRIDED_INPUTS = 1,  /* inputs of any strides, 0 and negative too; else row-major contiguous */
   DA_KERNEL_STRIDED_OUTPUTS = 2, /* outputs of any strides that do not overlap themselves */
   DA_KERNEL_IN_PLACE = 4,        /* output 0 may be exactly (same memory, strides, dtype) one of the inputs */
-  DA_KERNEL_DETERMINISTIC = 8    /* same inputs, same bits */
+  DA_KERNEL_DETERMINISTIC = 8,   /* same inputs, same bits */
+  DA_KERNEL_IN_PLACE_PAIRS = 16  /* each output may be exactly the input that ops.h pairs it with */
 };
 
 enum da_context_flag {

@@ -9,7 +9,8 @@
  * An op with attributes receives a pointer to its struct below, else NULL. Dtypes are enum da_dtype numbers,
  * booleans 0 or 1, axes already counted from the front. A list is `x_count` numbers at `x`. An attribute that
  * may be absent has a field `has_x`, 0 when it is. Integer and bool results are exact; `error` bounds those
- * of floats, in units in the last place of the exact result.
+ * of floats, in units in the last place of the exact result. `in place` pairs outputs with the inputs whose
+ * memory they may have (DA_KERNEL_IN_PLACE_PAIRS).
  */
 #ifndef DEVICE_API_OPS_H
 #define DEVICE_API_OPS_H
@@ -67,6 +68,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* negative: (x: T) -> (out: T)
  *   The negative of each element.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 0, complex128 0
  *   overflow: integers wrap: the negative of the least signed integer is itself
  *   sign of zero: flips */
@@ -74,6 +76,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* abs: (x: T) -> (out: real(T))
  *   The magnitude of each element; of a complex number its modulus, without needless overflow.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 4, complex128 4
  *   overflow: the least signed integer stays itself
  *   infinity: an infinite part gives infinity */
@@ -81,6 +84,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* sign: (x: T) -> (out: T)
  *   Minus one, 0 or 1 by the sign of each element; z / |z| of a complex number, and 0 at 0.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 4, complex128 4
  *   nan: NaN gives NaN
  *   sign of zero: both zeros give 0
@@ -89,12 +93,14 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* square: (x: T) -> (out: T)
  *   x * x.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   overflow: integers wrap */
 
 /* sqrt: (x: T) -> (out: T)
  *   The square root; the principal one of a complex number.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   domain: a negative real gives NaN
  *   sign of zero: keeps */
@@ -102,30 +108,35 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* reciprocal: (x: T) -> (out: T)
  *   1 / x.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   zero: gives an infinity with the sign of the zero */
 
 /* exp: (x: T) -> (out: T)
  *   e to the power of each element.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 3, float64 3, complex64 8, complex128 8
  *   overflow: beyond the range gives infinity or 0 */
 
 /* exp2: (x: T) -> (out: T)
  *   2 to the power of each element.
  *   T: floating
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* expm1: (x: T) -> (out: T)
  *   e to the power of each element, less one, accurate near zero.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* log: (x: T) -> (out: T)
  *   The natural logarithm; the principal one of a complex number.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 3, float64 3, complex64 8, complex128 8
  *   domain: a negative real gives NaN
  *   zero: gives -infinity */
@@ -133,24 +144,28 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* log1p: (x: T) -> (out: T)
  *   The natural logarithm of 1 + x, accurate near zero.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* log2: (x: T) -> (out: T)
  *   The logarithm to base 2.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* log10: (x: T) -> (out: T)
  *   The logarithm to base 10.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* sin: (x: T) -> (out: T)
  *   The sine of an angle in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   domain: arguments of any size are reduced exactly
  *   infinity: gives NaN */
@@ -158,6 +173,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* cos: (x: T) -> (out: T)
  *   The cosine of an angle in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   domain: arguments of any size are reduced exactly
  *   infinity: gives NaN */
@@ -165,42 +181,49 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* tan: (x: T) -> (out: T)
  *   The tangent of an angle in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* asin: (x: T) -> (out: T)
  *   The arc sine, in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* acos: (x: T) -> (out: T)
  *   The arc cosine, in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* atan: (x: T) -> (out: T)
  *   The arc tangent, in radians.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* sinh: (x: T) -> (out: T)
  *   The hyperbolic sine.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* cosh: (x: T) -> (out: T)
  *   The hyperbolic cosine.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* tanh: (x: T) -> (out: T)
  *   The hyperbolic tangent.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   infinity: gives 1 with its sign
  *   sign of zero: keeps */
@@ -208,36 +231,42 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* asinh: (x: T) -> (out: T)
  *   The inverse hyperbolic sine.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* acosh: (x: T) -> (out: T)
  *   The inverse hyperbolic cosine; NaN for reals below 1.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* atanh: (x: T) -> (out: T)
  *   The inverse hyperbolic tangent; infinite at 1 and -1, NaN for reals beyond.
  *   T: floating, complex
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* erf: (x: T) -> (out: T)
  *   The error function.
  *   T: floating
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 8, complex128 8
  *   nan: NaN gives NaN */
 
 /* erfc: (x: T) -> (out: T)
  *   1 - erf(x), accurate where erf(x) is close to 1.
  *   T: floating
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 16, float64 16
  *   nan: NaN gives NaN */
 
 /* floor: (x: T) -> (out: T)
  *   The greatest integer not above each element. Integers stay as they are.
  *   T: integer, floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
@@ -245,6 +274,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* ceil: (x: T) -> (out: T)
  *   The least integer not below each element. Integers stay as they are.
  *   T: integer, floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
@@ -252,6 +282,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* trunc: (x: T) -> (out: T)
  *   The integer part of each element. Integers stay as they are.
  *   T: integer, floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
@@ -259,6 +290,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* round: (x: T) -> (out: T)
  *   The nearest integer, the even one of two that are equally near. Integers stay as they are.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0, complex64 0, complex128 0
  *   nan: NaN gives NaN
  *   sign of zero: keeps */
@@ -296,12 +328,14 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* conj: (x: T) -> (out: T)
  *   The complex conjugate of each element. Real numbers stay as they are.
  *   T: integer, floating, complex
+ *   in place: out over x
  *   error: complex64 0, complex128 0
  *   sign of zero: the imaginary part's flips */
 
 /* add: (x1: T, x2: T) -> (out: T)
  *   x1 + x2.
  *   T: integer, floating, complex
+ *   in place: out over x1
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   overflow: integers wrap
  *   nan: NaN propagates */
@@ -309,6 +343,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* subtract: (x1: T, x2: T) -> (out: T)
  *   x1 - x2.
  *   T: integer, floating, complex
+ *   in place: out over x1
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   overflow: integers wrap
  *   nan: NaN propagates */
@@ -316,6 +351,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* multiply: (x1: T, x2: T) -> (out: T)
  *   x1 * x2.
  *   T: integer, floating, complex
+ *   in place: out over x1
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   overflow: integers wrap
  *   nan: NaN propagates */
@@ -323,6 +359,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* divide: (x1: T, x2: T) -> (out: T)
  *   x1 / x2, the true quotient. Integers become the default floating dtype first.
  *   T: floating, complex
+ *   in place: out over x1
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5, complex64 4, complex128 4
  *   zero: x / 0 is an infinity by the signs, 0 / 0 is NaN
  *   nan: NaN propagates */
@@ -330,6 +367,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* floor_divide: (x1: T, x2: T) -> (out: T)
  *   The greatest integer not above x1 / x2.
  *   T: integer, floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   zero: an integer divided by zero gives 0; a float gives an infinity or NaN as NumPy's floor_divide
  *   does
@@ -340,6 +378,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* remainder: (x1: T, x2: T) -> (out: T)
  *   x1 - floor(x1 / x2) * x2, with the sign of x2.
  *   T: integer, floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   zero: an integer modulo zero gives 0, a float NaN
  *   overflow: the least integer modulo -1 is 0
@@ -349,6 +388,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* pow: (x1: T, x2: T) -> (out: T)
  *   x1 to the power of x2.
  *   T: integer, floating, complex
+ *   in place: out over x1
  *   error: float16 1, bfloat16 1, float32 4, float64 4, complex64 16, complex128 16
  *   overflow: integers wrap
  *   domain: a negative real with a fractional exponent gives NaN; an integer with a negative exponent
@@ -359,6 +399,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* maximum: (x1: T, x2: T) -> (out: T)
  *   The greater of x1 and x2; NaN when either is.
  *   T: bool, integer, floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN wins
  *   sign of zero: either zero may be returned for 0 and -0 */
@@ -366,6 +407,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* minimum: (x1: T, x2: T) -> (out: T)
  *   The lesser of x1 and x2; NaN when either is.
  *   T: bool, integer, floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN wins
  *   sign of zero: either zero may be returned for 0 and -0 */
@@ -373,29 +415,34 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* atan2: (x1: T, x2: T) -> (out: T)
  *   The angle of the point (x2, x1) in radians, from -pi to pi.
  *   T: floating
+ *   in place: out over x1
  *   error: float16 1, bfloat16 1, float32 4, float64 4
  *   zero: the signs of zeros choose the quadrant, as C99 Annex F */
 
 /* hypot: (x1: T, x2: T) -> (out: T)
  *   The length of the vector (x1, x2), without needless overflow.
  *   T: floating
+ *   in place: out over x1
  *   error: float16 1, bfloat16 1, float32 1, float64 1
  *   infinity: an infinity gives infinity, even beside NaN */
 
 /* copysign: (x1: T, x2: T) -> (out: T)
  *   The magnitude of x1 with the sign of x2, that of a zero or NaN included.
  *   T: floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0 */
 
 /* nextafter: (x1: T, x2: T) -> (out: T)
  *   The next representable number after x1 in the direction of x2.
  *   T: floating
+ *   in place: out over x1
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN propagates */
 
 /* logaddexp: (x1: T, x2: T) -> (out: T)
  *   log(exp(x1) + exp(x2)), without overflow.
  *   T: floating
+ *   in place: out over x1
  *   error: float16 1, bfloat16 1, float32 4, float64 4
  *   infinity: two equal infinities give themselves */
 
@@ -440,48 +487,58 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
 /* logical_not: (x: T) -> (out: T)
  *   Whether each element is false. Numbers count as true when they are not zero.
  *   T: bool
+ *   in place: out over x
  *   error: bool 0 */
 
 /* logical_and: (x1: T, x2: T) -> (out: T)
  *   Whether both are true. Numbers count as true when they are not zero.
  *   T: bool
+ *   in place: out over x1
  *   error: bool 0 */
 
 /* logical_or: (x1: T, x2: T) -> (out: T)
  *   Whether either is true. Numbers count as true when they are not zero.
  *   T: bool
+ *   in place: out over x1
  *   error: bool 0 */
 
 /* logical_xor: (x1: T, x2: T) -> (out: T)
  *   Whether exactly one is true. Numbers count as true when they are not zero.
  *   T: bool
+ *   in place: out over x1
  *   error: bool 0 */
 
 /* bitwise_invert: (x: T) -> (out: T)
  *   Every bit flipped; the negation of a bool.
- *   T: bool, integer */
+ *   T: bool, integer
+ *   in place: out over x */
 
 /* bitwise_and: (x1: T, x2: T) -> (out: T)
  *   The bits set in both.
- *   T: bool, integer */
+ *   T: bool, integer
+ *   in place: out over x1 */
 
 /* bitwise_or: (x1: T, x2: T) -> (out: T)
  *   The bits set in either.
- *   T: bool, integer */
+ *   T: bool, integer
+ *   in place: out over x1 */
 
 /* bitwise_xor: (x1: T, x2: T) -> (out: T)
  *   The bits set in exactly one.
- *   T: bool, integer */
+ *   T: bool, integer
+ *   in place: out over x1 */
 
 /* bitwise_left_shift: (x1: T, x2: T) -> (out: T)
  *   x1 shifted left by x2 bits.
  *   T: integer
+ *   in place: out over x1
  *   overflow: bits beyond the width are lost
  *   domain: a count of the width or more and a negative count give 0 */
 
 /* bitwise_right_shift: (x1: T, x2: T) -> (out: T)
  *   x1 shifted right by x2 bits, keeping the sign.
  *   T: integer
+ *   in place: out over x1
  *   domain: a count of the width or more and a negative count give 0, or -1 for a negative x1 */
 
 /* where: (condition: bool, x1: T, x2: T) -> (out: T)
@@ -581,6 +638,7 @@ DA_OPS_ASSERT(iota_size, sizeof(da_attributes_iota) % 8 == 0);
  *   index outside [0, n) is an error of status OUT_OF_RANGE, and no memory outside is touched. Addition
  *   takes integer, floating and complex dtypes only.
  *   T: all dtypes
+ *   in place: out over x
  *   order: updates apply in the order of index, so the last of equal indices wins a replacement
  *   accumulate: additions round to the dtype of x each time, or later
  *   overflow: integers wrap
@@ -648,6 +706,7 @@ DA_OPS_ASSERT(argsort_last_size, sizeof(da_attributes_argsort_last) % 8 == 0);
 /* rsqrt: (x: T) -> (out: T)
  *   1 / sqrt(x).
  *   T: floating
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 2, float64 2
  *   zero: gives an infinity
  *   domain: a negative x gives NaN */
@@ -1062,12 +1121,14 @@ DA_OPS_ASSERT(pad_size, sizeof(da_attributes_pad) % 8 == 0);
 /* relu: (x: T) -> (out: T)
  *   x where it is positive, else 0.
  *   T: floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN */
 
 /* leaky_relu: (x: T) -> (out: T)
  *   x where it is positive, else slope * x.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_leaky_relu {
@@ -1080,6 +1141,7 @@ DA_OPS_ASSERT(leaky_relu_size, sizeof(da_attributes_leaky_relu) % 8 == 0);
 /* elu: (x: T) -> (out: T)
  *   x where it is positive, else alpha * (exp(x) - 1).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_elu {
@@ -1092,18 +1154,21 @@ DA_OPS_ASSERT(elu_size, sizeof(da_attributes_elu) % 8 == 0);
 /* sigmoid: (x: T) -> (out: T)
  *   1 / (1 + exp(-x)), without overflow.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* silu: (x: T) -> (out: T)
  *   x * sigmoid(x).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* gelu: (x: T) -> (out: T)
  *   x times the normal distribution function of x; with approximate=True by the usual tanh formula.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_gelu {
@@ -1116,6 +1181,7 @@ DA_OPS_ASSERT(gelu_size, sizeof(da_attributes_gelu) % 8 == 0);
 /* gelu_gradient: (upstream: T, x: T) -> (out: T)
  *   Upstream times the slope of gelu at x.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_gelu_gradient {
@@ -1128,18 +1194,21 @@ DA_OPS_ASSERT(gelu_gradient_size, sizeof(da_attributes_gelu_gradient) % 8 == 0);
 /* softplus: (x: T) -> (out: T)
  *   log(1 + exp(x)), without overflow.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* relu6: (x: T) -> (out: T)
  *   x limited to the range from 0 to 6.
  *   T: floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN */
 
 /* hardtanh: (x: T) -> (out: T)
  *   x limited to the range from low to high.
  *   T: floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN */
 typedef struct da_attributes_hardtanh {
@@ -1153,6 +1222,7 @@ DA_OPS_ASSERT(hardtanh_size, sizeof(da_attributes_hardtanh) % 8 == 0);
 /* hardsigmoid: (x: T) -> (out: T)
  *   x * slope + offset, limited to the range from 0 to 1.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_hardsigmoid {
@@ -1166,12 +1236,14 @@ DA_OPS_ASSERT(hardsigmoid_size, sizeof(da_attributes_hardsigmoid) % 8 == 0);
 /* hardswish: (x: T) -> (out: T)
  *   x * min(max(x + 3, 0), 6) / 6.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* mish: (x: T) -> (out: T)
  *   x * tanh(softplus(x)).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
@@ -1179,12 +1251,14 @@ DA_OPS_ASSERT(hardsigmoid_size, sizeof(da_attributes_hardsigmoid) % 8 == 0);
  *   scale * (x where it is positive, else alpha * (exp(x) - 1)), with the constants of self-normalising
  *   networks.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* celu: (x: T) -> (out: T)
  *   x where it is positive, else alpha * (exp(x / alpha) - 1).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_celu {
@@ -1197,24 +1271,28 @@ DA_OPS_ASSERT(celu_size, sizeof(da_attributes_celu) % 8 == 0);
 /* softsign: (x: T) -> (out: T)
  *   x / (1 + |x|).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* log_sigmoid: (x: T) -> (out: T)
  *   log(sigmoid(x)), without overflow.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 
 /* tanhshrink: (x: T) -> (out: T)
  *   x - tanh(x).
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   rounding: near 0 the difference cancels: the error is measured against x */
 
 /* softshrink: (x: T) -> (out: T)
  *   x moved towards 0 by limit; 0 within it.
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   nan: NaN gives NaN */
 typedef struct da_attributes_softshrink {
@@ -1227,6 +1305,7 @@ DA_OPS_ASSERT(softshrink_size, sizeof(da_attributes_softshrink) % 8 == 0);
 /* hardshrink: (x: T) -> (out: T)
  *   x, with 0 where it lies within limit of 0.
  *   T: floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN */
 typedef struct da_attributes_hardshrink {
@@ -1239,6 +1318,7 @@ DA_OPS_ASSERT(hardshrink_size, sizeof(da_attributes_hardshrink) % 8 == 0);
 /* threshold: (x: T) -> (out: T)
  *   x where it is above limit, else value.
  *   T: floating
+ *   in place: out over x
  *   error: float16 0, bfloat16 0, float32 0, float64 0
  *   nan: NaN gives NaN */
 typedef struct da_attributes_threshold {
@@ -1270,6 +1350,7 @@ DA_OPS_ASSERT(glu_size, sizeof(da_attributes_glu) % 8 == 0);
 /* logit: (x: T) -> (out: T)
  *   log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
  *   T: floating
+ *   in place: out over x
  *   error: float16 2, bfloat16 2, float32 8, float64 8
  *   rounding: near one half the logarithms cancel: the error is measured against 1 */
 
@@ -1787,6 +1868,7 @@ DA_OPS_ASSERT(batch_norm_size, sizeof(da_attributes_batch_norm) % 8 == 0);
  *   Batch normalisation by the mean and the biased variance of x (n, c, ...) itself, and the running mean
  *   and (unbiased) variance moved towards them by momentum. Only the first result has a gradient.
  *   T: floating
+ *   in place: new_mean over running_mean, new_variance over running_variance
  *   error: float16 2, bfloat16 2, float32 32, float64 32
  *   accumulate: 16-bit floats in float32 */
 typedef struct da_attributes_batch_norm_training {
@@ -1827,6 +1909,7 @@ DA_OPS_ASSERT(instance_norm_size, sizeof(da_attributes_instance_norm) % 8 == 0);
 /* sgd_step: (parameter: T, gradient: T, learning_rate: T) -> (new_parameter: T)
  *   parameter - learning_rate * (gradient + weight_decay * parameter).
  *   T: floating
+ *   in place: new_parameter over parameter
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_sgd_step {
   uint64_t struct_size;
@@ -1840,6 +1923,7 @@ DA_OPS_ASSERT(sgd_step_size, sizeof(da_attributes_sgd_step) % 8 == 0);
  *   velocity becomes momentum * velocity + gradient (weight decay included), and the parameter moves
  *   against it by the learning rate; with nesterov, against gradient + momentum * velocity.
  *   T: floating
+ *   in place: new_parameter over parameter, new_velocity over velocity
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_momentum_step {
   uint64_t struct_size;
@@ -1855,6 +1939,7 @@ DA_OPS_ASSERT(momentum_step_size, sizeof(da_attributes_momentum_step) % 8 == 0);
  *   One step of Adam. step counts from 1; mean and variance are the running moments of the gradient.
  *   weight_decay is added to the gradient.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean, new_variance over variance
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_adam_step {
   uint64_t struct_size;
@@ -1871,6 +1956,7 @@ DA_OPS_ASSERT(adam_step_size, sizeof(da_attributes_adam_step) % 8 == 0);
  *   One step of AdamW. As adam_step, but the parameter itself is shrunk by learning_rate * weight_decay,
  *   and the gradient is left alone.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean, new_variance over variance
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_adamw_step {
   uint64_t struct_size;
@@ -1887,6 +1973,7 @@ DA_OPS_ASSERT(adamw_step_size, sizeof(da_attributes_adamw_step) % 8 == 0);
  *   The accumulator gains the square of the gradient; the parameter moves against the gradient over the
  *   accumulator's root.
  *   T: floating
+ *   in place: new_parameter over parameter, new_accumulator over accumulator
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_adagrad_step {
   uint64_t struct_size;
@@ -1901,6 +1988,8 @@ DA_OPS_ASSERT(adagrad_step_size, sizeof(da_attributes_adagrad_step) % 8 == 0);
  *   One step of RMSprop. With centered the running mean of the gradient leaves the running square;
  *   velocity carries momentum.
  *   T: floating
+ *   in place: new_parameter over parameter, new_square_mean over square_mean, new_mean over average,
+ *   new_velocity over velocity
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_rmsprop_step {
   uint64_t struct_size;
@@ -1917,6 +2006,7 @@ DA_OPS_ASSERT(rmsprop_step_size, sizeof(da_attributes_rmsprop_step) % 8 == 0);
  *     (new_parameter: T, new_square_mean: T, new_step_mean: T)
  *   One step of Adadelta, whose step sizes come from the running squares of gradients and of past steps.
  *   T: floating
+ *   in place: new_parameter over parameter, new_square_mean over square_mean, new_step_mean over step_mean
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_adadelta_step {
   uint64_t struct_size;
@@ -1932,6 +2022,7 @@ DA_OPS_ASSERT(adadelta_step_size, sizeof(da_attributes_adadelta_step) % 8 == 0);
  *   One step of Adamax - Adam with the running greatest gradient in place of the variance. step counts
  *   from 1.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean, new_greatest over greatest
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_adamax_step {
   uint64_t struct_size;
@@ -1948,6 +2039,8 @@ DA_OPS_ASSERT(adamax_step_size, sizeof(da_attributes_adamax_step) % 8 == 0);
  *   One step of NAdam - Adam with Nesterov's look ahead. momentum_product is the running product of the
  *   scheduled momenta, 1 before the first step.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean, new_variance over variance, new_product
+ *   over momentum_product
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_nadam_step {
   uint64_t struct_size;
@@ -1965,6 +2058,7 @@ DA_OPS_ASSERT(nadam_step_size, sizeof(da_attributes_nadam_step) % 8 == 0);
  *   One step of LAMB. The step of Adam, with weight decay added, is scaled by the length of the parameter
  *   over its own length, where neither is 0.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean, new_variance over variance
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_lamb_step {
   uint64_t struct_size;
@@ -1979,6 +2073,7 @@ DA_OPS_ASSERT(lamb_step_size, sizeof(da_attributes_lamb_step) % 8 == 0);
 /* lion_step: (parameter: T, gradient: T, mean: T, learning_rate: T) -> (new_parameter: T, new_mean: T)
  *   One step of Lion, which moves by the sign of the interpolated momentum.
  *   T: floating
+ *   in place: new_parameter over parameter, new_mean over mean
  *   error: float16 2, bfloat16 2, float32 8, float64 8 */
 typedef struct da_attributes_lion_step {
   uint64_t struct_size;
@@ -2992,6 +3087,7 @@ DA_OPS_ASSERT(conv_norm_activation_size, sizeof(da_attributes_conv_norm_activati
  *   x divided by the scale, in x's dtype, and whether any element of x is NaN or infinite.
  *   T: floating
  *   U: floating
+ *   in place: out over x
  *   error: float16 1, bfloat16 1, float32 1, float64 1
  *   rounding: the reciprocal of the scale is rounded first */
 
@@ -3000,6 +3096,7 @@ DA_OPS_ASSERT(conv_norm_activation_size, sizeof(da_attributes_conv_norm_activati
  *   the scale shrinks by backoff and counting begins again; after `interval` good steps it grows by
  *   growth, if it stays finite.
  *   T: floating
+ *   in place: new_scale over scale, new_steps over good_steps
  *   error: float16 0.5, bfloat16 0.5, float32 0.5, float64 0.5 */
 typedef struct da_attributes_update_loss_scaling {
   uint64_t struct_size;
@@ -3144,6 +3241,127 @@ typedef struct da_attributes_fourier_hermitian {
   int64_t axis;
 } da_attributes_fourier_hermitian;
 DA_OPS_ASSERT(fourier_hermitian_size, sizeof(da_attributes_fourier_hermitian) % 8 == 0);
+
+/* ---- In place ---- */
+
+/* Calls PAIR(op, output, input) for each output that a kernel with DA_KERNEL_IN_PLACE_PAIRS takes in exactly
+ * the memory of an input. */
+#define DA_OPS_IN_PLACE_PAIRS(PAIR) \
+  PAIR("negative", 0, 0) \
+  PAIR("abs", 0, 0) \
+  PAIR("sign", 0, 0) \
+  PAIR("square", 0, 0) \
+  PAIR("sqrt", 0, 0) \
+  PAIR("reciprocal", 0, 0) \
+  PAIR("exp", 0, 0) \
+  PAIR("exp2", 0, 0) \
+  PAIR("expm1", 0, 0) \
+  PAIR("log", 0, 0) \
+  PAIR("log1p", 0, 0) \
+  PAIR("log2", 0, 0) \
+  PAIR("log10", 0, 0) \
+  PAIR("sin", 0, 0) \
+  PAIR("cos", 0, 0) \
+  PAIR("tan", 0, 0) \
+  PAIR("asin", 0, 0) \
+  PAIR("acos", 0, 0) \
+  PAIR("atan", 0, 0) \
+  PAIR("sinh", 0, 0) \
+  PAIR("cosh", 0, 0) \
+  PAIR("tanh", 0, 0) \
+  PAIR("asinh", 0, 0) \
+  PAIR("acosh", 0, 0) \
+  PAIR("atanh", 0, 0) \
+  PAIR("erf", 0, 0) \
+  PAIR("erfc", 0, 0) \
+  PAIR("floor", 0, 0) \
+  PAIR("ceil", 0, 0) \
+  PAIR("trunc", 0, 0) \
+  PAIR("round", 0, 0) \
+  PAIR("conj", 0, 0) \
+  PAIR("rsqrt", 0, 0) \
+  PAIR("add", 0, 0) \
+  PAIR("subtract", 0, 0) \
+  PAIR("multiply", 0, 0) \
+  PAIR("divide", 0, 0) \
+  PAIR("floor_divide", 0, 0) \
+  PAIR("remainder", 0, 0) \
+  PAIR("pow", 0, 0) \
+  PAIR("maximum", 0, 0) \
+  PAIR("minimum", 0, 0) \
+  PAIR("atan2", 0, 0) \
+  PAIR("hypot", 0, 0) \
+  PAIR("copysign", 0, 0) \
+  PAIR("nextafter", 0, 0) \
+  PAIR("logaddexp", 0, 0) \
+  PAIR("logical_not", 0, 0) \
+  PAIR("logical_and", 0, 0) \
+  PAIR("logical_or", 0, 0) \
+  PAIR("logical_xor", 0, 0) \
+  PAIR("bitwise_invert", 0, 0) \
+  PAIR("bitwise_and", 0, 0) \
+  PAIR("bitwise_or", 0, 0) \
+  PAIR("bitwise_xor", 0, 0) \
+  PAIR("bitwise_left_shift", 0, 0) \
+  PAIR("bitwise_right_shift", 0, 0) \
+  PAIR("scatter_rows", 0, 0) \
+  PAIR("relu", 0, 0) \
+  PAIR("leaky_relu", 0, 0) \
+  PAIR("elu", 0, 0) \
+  PAIR("sigmoid", 0, 0) \
+  PAIR("silu", 0, 0) \
+  PAIR("gelu", 0, 0) \
+  PAIR("gelu_gradient", 0, 1) \
+  PAIR("softplus", 0, 0) \
+  PAIR("relu6", 0, 0) \
+  PAIR("hardtanh", 0, 0) \
+  PAIR("hardsigmoid", 0, 0) \
+  PAIR("hardswish", 0, 0) \
+  PAIR("mish", 0, 0) \
+  PAIR("selu", 0, 0) \
+  PAIR("celu", 0, 0) \
+  PAIR("softsign", 0, 0) \
+  PAIR("log_sigmoid", 0, 0) \
+  PAIR("tanhshrink", 0, 0) \
+  PAIR("softshrink", 0, 0) \
+  PAIR("hardshrink", 0, 0) \
+  PAIR("threshold", 0, 0) \
+  PAIR("logit", 0, 0) \
+  PAIR("batch_norm_training", 1, 1) \
+  PAIR("batch_norm_training", 2, 2) \
+  PAIR("sgd_step", 0, 0) \
+  PAIR("momentum_step", 0, 0) \
+  PAIR("momentum_step", 1, 2) \
+  PAIR("adam_step", 0, 0) \
+  PAIR("adam_step", 1, 2) \
+  PAIR("adam_step", 2, 3) \
+  PAIR("adamw_step", 0, 0) \
+  PAIR("adamw_step", 1, 2) \
+  PAIR("adamw_step", 2, 3) \
+  PAIR("adagrad_step", 0, 0) \
+  PAIR("adagrad_step", 1, 2) \
+  PAIR("rmsprop_step", 0, 0) \
+  PAIR("rmsprop_step", 1, 2) \
+  PAIR("rmsprop_step", 2, 3) \
+  PAIR("rmsprop_step", 3, 4) \
+  PAIR("adadelta_step", 0, 0) \
+  PAIR("adadelta_step", 1, 2) \
+  PAIR("adadelta_step", 2, 3) \
+  PAIR("adamax_step", 0, 0) \
+  PAIR("adamax_step", 1, 2) \
+  PAIR("adamax_step", 2, 3) \
+  PAIR("nadam_step", 0, 0) \
+  PAIR("nadam_step", 1, 2) \
+  PAIR("nadam_step", 2, 3) \
+  PAIR("nadam_step", 3, 4) \
+  PAIR("lamb_step", 0, 0) \
+  PAIR("lamb_step", 1, 2) \
+  PAIR("lamb_step", 2, 3) \
+  PAIR("lion_step", 0, 0) \
+  PAIR("lion_step", 1, 2) \
+  PAIR("check_finite_and_unscale", 0, 0) \
+  PAIR("update_loss_scaling", 0, 0) \
+  PAIR("update_loss_scaling", 1, 1)
 
 #undef DA_OPS_ASSERT
 

@@ -134,8 +134,8 @@ class Validate final : public Layer {
   void check_tensors(Call &call, const KernelEntry *entry, const void *device, const da_tensor *const *inputs,
                      uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count,
                      bool launched);
-  void check_aliases(Call &call, uint64_t flags, const da_tensor *const *inputs, uint32_t input_count,
-                     const da_tensor *const *outputs, uint32_t output_count);
+  void check_aliases(Call &call, const KernelEntry *entry, const da_tensor *const *inputs,
+                     uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count);
   void check_attributes(Call &call, const void *attributes);
   void check_context(Call &call, const da_kernel_context *context);
   void check_kernel(Call &call, uint64_t number, const da_kernel *kernel);

@@ -6,8 +6,8 @@ namespace device_api::layers {
 namespace {
 
 constexpr uint64_t kMostKernels = UINT64_C(1) << 16;
-constexpr uint64_t kKnownFlags =
-    DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS | DA_KERNEL_IN_PLACE | DA_KERNEL_DETERMINISTIC;
+constexpr uint64_t kKnownFlags = DA_KERNEL_STRIDED_INPUTS | DA_KERNEL_STRIDED_OUTPUTS | DA_KERNEL_IN_PLACE |
+                                 DA_KERNEL_DETERMINISTIC | DA_KERNEL_IN_PLACE_PAIRS;
 
 }  // namespace
 

@@ -1,5 +1,8 @@
 // Tensor descriptors: consistent, inside of their memory, and not on top of each other.
 #include <algorithm>
+#include <cstring>
+
+#include "device_api/ops.h"
 
 #include "validate.hpp"
 
@@ -24,6 +27,30 @@ bool same_tensor(const da_tensor &a, const da_tensor &b) {
     if (a.dl.shape[i] > 1 && a.dl.strides[i] != b.dl.strides[i]) return false;
   }
   return true;
+}
+
+// Whether the op set lets a kernel have the output in the memory of the input. What a custom op pairs stands
+// in its schema, which the host reads: for those any pair is taken.
+bool is_paired(const char *op, uint32_t output, uint32_t input) {
+  struct Pair {
+    const char *op;
+    uint32_t output, input;
+  };
+#define PAIR(op, output, input) {op, output, input},
+  static constexpr Pair kPairs[] = {DA_OPS_IN_PLACE_PAIRS(PAIR)};
+#undef PAIR
+  if (std::strchr(op, '.') != nullptr) return true;
+  for (const Pair &pair : kPairs)
+    if (pair.output == output && pair.input == input && std::strcmp(pair.op, op) == 0) return true;
+  return false;
+}
+
+// Whether a kernel takes an output and an input that are the very same tensor. None: its flags are not known.
+bool works_in_place(const KernelEntry *entry, uint32_t output, uint32_t input) {
+  if (entry == nullptr) return output == 0;
+  const uint64_t flags = entry->below.flags;
+  if (output == 0 && (flags & DA_KERNEL_IN_PLACE) != 0) return true;
+  return (flags & DA_KERNEL_IN_PLACE_PAIRS) != 0 && is_paired(entry->below.op, output, input);
 }
 
 }  // namespace
@@ -150,11 +177,11 @@ void Validate::check_tensors(Call &call, const KernelEntry *entry, const void *d
   }
   if (!launched || !sound) return;
   if (all_empty) find(call, Rule::KERNEL_14, "every output is empty");
-  check_aliases(call, flags, inputs, input_count, outputs, output_count);
+  check_aliases(call, entry, inputs, input_count, outputs, output_count);
 }
 
-void Validate::check_aliases(Call &call, uint64_t flags, const da_tensor *const *inputs, uint32_t input_count,
-                             const da_tensor *const *outputs, uint32_t output_count) {
+void Validate::check_aliases(Call &call, const KernelEntry *entry, const da_tensor *const *inputs,
+                             uint32_t input_count, const da_tensor *const *outputs, uint32_t output_count) {
   for (uint32_t o = 0; o < output_count; ++o) {
     const da_tensor &output = *outputs[o];
     const Extent written = extent_of(output);
@@ -168,7 +195,7 @@ void Validate::check_aliases(Call &call, uint64_t flags, const da_tensor *const 
       const int64_t last = static_cast<int64_t>(other->dl.byte_offset) + read.high;
       if (read.empty || last <= start || end <= first) continue;
       const bool same = same_tensor(*other, output);
-      if (same && o == 0 && i < input_count && (flags & DA_KERNEL_IN_PLACE) != 0) continue;
+      if (same && i < input_count && works_in_place(entry, o, i)) continue;
       // Ranges with holes may interleave without an element in common: not decided here.
       if (!same && !(read.dense && written.dense)) continue;
       find(call, Rule::KERNEL_13,

@@ -176,7 +176,7 @@ constexpr RuleFacts kRuleFacts[] = {
     {"VAL-KERNEL-10", "host", "Every element of a tensor lies inside of its allocation."},
     {"VAL-KERNEL-11", "host", "Tensors have strides only where the kernel claims to take them."},
     {"VAL-KERNEL-12", "host", "The elements of an output do not overlap each other."},
-    {"VAL-KERNEL-13", "host", "An output overlaps an input only as the very same tensor of an IN_PLACE kernel."},
+    {"VAL-KERNEL-13", "host", "An output overlaps an input only as the very same tensor, where the kernel is IN_PLACE or IN_PLACE_PAIRS."},
     {"VAL-KERNEL-14", "host", "Not every output of a launch is empty."},
     {"VAL-KERNEL-15", "host", "A state comes from prepare of the same kernel and is not released."},
     {"VAL-KERNEL-16", "host", "Every state is released before shutdown."},
