@@ -26,6 +26,32 @@ constexpr int kMostThreads = 1024;
 constexpr int kLooks = 1000;  // before sleep: some 50 microseconds
 thread_local bool inside_piece = false;
 
+// The processor that this thread runs on, or -1 where the system does not tell.
+int this_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// Moves this thread to another processor when it runs on this one. Systems wake a thread where it ran last,
+// or beside whoever wakes it, and take milliseconds to see that another processor is idle: until then two
+// threads would share one.
+void leave(int processor) {
+#if defined(__linux__)
+  if (processor < 0 || this_processor() != processor) return;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<size_t>(processor), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof(others), &others) != 0) return;
+  sched_setaffinity(0, sizeof(allowed), &allowed);
+#else
+  (void)processor;
+#endif
+}
+
 // A thread's own part of a job's pieces, in memory order. Each is on a cache line of its own.
 struct alignas(64) Share {
   std::atomic<int64_t> next{0};
@@ -50,6 +76,7 @@ struct Job {
   int64_t count;
   int64_t grain;
   std::vector<Share> &shares;
+  const int caller = this_processor();  // where the thread runs that waits for the others
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
 
@@ -166,6 +193,7 @@ class Pool {
       if ((state & kStopping) != 0) return;
       if (!state_.compare_exchange_strong(state, state + 1)) continue;  // others came or went: look again
       last = state / kNextJob;
+      leave(job_->caller);
       job_->work(own);
       --state_;
       done_.ring();

@@ -97,9 +97,10 @@ def interleave(
     """Times all candidates in round-robin slices of about `slice_seconds` each.
 
     Every candidate is called at least once per slice, and warmed up while its number of calls per slice is
-    found. A slice begins with `rest_seconds` of sleep, since threads of the candidate before may still wait
-    for more work by spinning and would take a processor from this one, and with a call that does not count,
-    which brings the candidate's data into the caches. After `most_seconds` no further round begins, if
+    found. A slice begins with a call that does not count, which brings the candidate's data into the
+    caches. With `rest_seconds` it begins with that much sleep and a whole slice that does not count:
+    threads of the candidate before may wait for more work by spinning, which would take a processor from
+    this one, and its own threads find their processors. After `most_seconds` no further round begins, if
     there have been five.
     """
     timers = {name: candidate.timer() for name, candidate in candidates.items()}
@@ -130,7 +131,7 @@ def rotate(
             break
         for name in order:
             time.sleep(rest_seconds)
-            timers[name].timeit(1)
+            timers[name].timeit(calls[name] if rest_seconds else 1)
             taken[name].append(timers[name].timeit(calls[name]) / calls[name])
         order.append(order.pop(0))
     return {name: Timing(tuple(values)) for name, values in taken.items()}
