@@ -64,7 +64,8 @@ typedef struct da_kernel {
   int32_t priority; /* of several that fit, the greatest wins; 0 is normal */
   int32_t reserved;
   /* Enqueues the work on context->stream. An absent optional input is a NULL entry. The host never
-   * launches when every output is empty. `state` is what `prepare` made, or NULL.
+   * launches when every output is empty. `state` is what `prepare` made, or NULL when nothing was prepared: a
+   * kernel that cannot work so declines with UNIMPLEMENTED.
    * [mandatory] [thread-safe] [order: stream] [owner: none] [zero: never] */
   da_kernel_launch launch;
   /* Called once per plan (shapes, strides, dtypes, attributes), with tensors that have no data: choose an
