@@ -133,10 +133,16 @@ def arange(
 ) -> _core.Tensor:
     """start, start + step, … below stop (above, for a negative step); `arange(n)` counts from 0.
 
-    int64 when all three are integers, else the default dtype. Raises `AttributeValueError` for a step of 0.
+    int64 when all three are integers, else the default dtype. Raises `AttributeValueError` for a step of 0
+    and for what is no finite number.
     """
     if stop is None:
         start, stop = 0, start
+    for argument, value in (("start", start), ("stop", stop), ("step", step)):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise AttributeValueError(
+                "arange needs finite numbers", subject=value, op="arange", argument=argument, value=value
+            )
     if step == 0:
         raise AttributeValueError(
             "arange goes nowhere with a step of 0", op="arange", argument="step", value=step
@@ -148,15 +154,17 @@ def arange(
             "arange counts in real numbers", subject=wanted.name, op="arange", argument="dtype", value=wanted
         )
     size = max(-((start - stop) // step) if whole else math.ceil((stop - start) / step), 0)
+    place = resolve(device)
+    if wanted.kind in "iu":
+        return F.iota(size=int(size), dtype=wanted, start=_wrapped(start), step=_wrapped(step), device=place)
     return F.iota(
-        size=int(size),
-        dtype=wanted,
-        start=int(start),
-        step=int(step),
-        start_float=float(start),
-        step_float=float(step),
-        device=resolve(device),
+        size=int(size), dtype=wanted, start_float=float(start), step_float=float(step), device=place
     )
+
+
+def _wrapped(value: int | float) -> int:
+    """The integer of 64 bits that a number counts as: integer elements wrap, and uint64 goes further."""
+    return (int(value) + 2**63) % 2**64 - 2**63
 
 
 def linspace(

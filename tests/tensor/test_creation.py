@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -136,6 +137,21 @@ def test_arange_of_integers_counts_as_numpy_does(start: int, stop: int, step: in
     np.testing.assert_array_equal(da.arange(start, stop, step).numpy(), np.arange(start, stop, step))
     found = da.arange(start, stop, step, dtype=da.float64)
     np.testing.assert_array_equal(found.numpy(), np.arange(start, stop, step, dtype=np.float64))
+
+
+def test_arange_counts_with_numbers_beyond_64_bits() -> None:
+    assert da.arange(0, -509, -2.0e19).tolist() == [0]
+    assert da.arange(1.0e300, 3.0e300, 1.0e300, dtype=da.float64).tolist() == [1.0e300, 2.0e300]
+    assert da.arange(-(2**70), 2**70, 2**70, dtype=da.float64).tolist() == [-(2.0**70), 0]
+    assert da.arange(2**63, 2**63 + 3, dtype=da.uint64).tolist() == [2**63, 2**63 + 1, 2**63 + 2]
+    assert da.arange(2**64 - 1, 2**64 - 3, -1, dtype=da.uint64).tolist() == [2**64 - 1, 2**64 - 2]
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_arange_needs_finite_numbers(bad: float) -> None:
+    for arguments in ((bad,), (0.0, bad), (bad, 3.0), (0.0, 3.0, bad)):
+        with pytest.raises(da.AttributeValueError, match="finite"):
+            da.arange(*arguments)
 
 
 def test_arange_of_floats_and_defaults() -> None:
