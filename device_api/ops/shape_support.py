@@ -29,6 +29,9 @@ Attributes = Mapping[str, Any]
 Rule = Callable[[OpSpec, Inputs, Attributes], list[TensorSpec]]
 
 
+MOST_IN_LIST = 1 << 16  # results of one call
+
+
 def shape_error(
     op: OpSpec,
     why: str,
@@ -151,17 +154,17 @@ def dtype_of(op: OpSpec, inputs: Inputs, attributes: Attributes, output: int = 0
 
 def list_length(op: OpSpec, inputs: Inputs, attributes: Attributes) -> int | None:
     """How many tensors the list at the end of the outputs has, where the op's entry says so. Raises
-    `AttributeValueError` when that would leave a call without a result, or is negative."""
+    `AttributeValueError` when that would leave a call without a result, is negative or absurdly large."""
     name = op.outputs[-1].length
     if not name:
         return None
     fixed = sum(not each.variadic for each in op.inputs)
     length = attributes[name] if name in attributes else len(inputs) - fixed
     least = 1 if len(op.outputs) == 1 else 0
-    if length < least:
+    if not least <= length <= MOST_IN_LIST:
         raise AttributeValueError(
             f"{op.name} cannot give a list of {length} tensors",
-            why=f"the list {op.outputs[-1].name} has at least {least}",
+            why=f"the list {op.outputs[-1].name} has from {least} to {MOST_IN_LIST}",
             remedy=f"Pass another {name}.",
             op=op.name,
             argument=name,

@@ -133,16 +133,11 @@ def arange(
 ) -> _core.Tensor:
     """start, start + step, … below stop (above, for a negative step); `arange(n)` counts from 0.
 
-    int64 when all three are integers, else the default dtype. Raises `AttributeValueError` for a step of 0
-    and for what is no finite number.
+    int64 when all three are integers, else the default dtype. Raises `AttributeValueError` for a step of 0,
+    for what is no finite number, and for elements that the dtype does not hold.
     """
     if stop is None:
         start, stop = 0, start
-    for argument, value in (("start", start), ("stop", stop), ("step", step)):
-        if isinstance(value, float) and not math.isfinite(value):
-            raise AttributeValueError(
-                "arange needs finite numbers", subject=value, op="arange", argument=argument, value=value
-            )
     if step == 0:
         raise AttributeValueError(
             "arange goes nowhere with a step of 0", op="arange", argument="step", value=step
@@ -153,18 +148,39 @@ def arange(
         raise AttributeValueError(
             "arange counts in real numbers", subject=wanted.name, op="arange", argument="dtype", value=wanted
         )
-    size = max(-((start - stop) // step) if whole else math.ceil((stop - start) / step), 0)
+    try:
+        ends = [float(each) for each in (start, stop, step)]
+        if not all(map(math.isfinite, ends)):
+            raise ValueError
+        size = max(-((start - stop) // step) if whole else math.ceil((stop - start) / step), 0)
+    except (ValueError, OverflowError):
+        raise AttributeValueError(
+            "arange cannot count that far",
+            subject=f"{start} to {stop} by {step}",
+            why="a number is infinite, NaN or beyond float64, or there would be that many elements",
+            op="arange",
+        ) from None
     place = resolve(device)
-    if wanted.kind in "iu":
-        return F.iota(size=int(size), dtype=wanted, start=_wrapped(start), step=_wrapped(step), device=place)
-    return F.iota(
-        size=int(size), dtype=wanted, start_float=float(start), step_float=float(step), device=place
-    )
+    if wanted.kind not in "iu":
+        return F.iota(size=int(size), dtype=wanted, start_float=ends[0], step_float=ends[2], device=place)
+    first, by = int(start), int(step)
+    limits = np.iinfo(wanted)
+    for element in (first, first + (size - 1) * by) if size else ():
+        if not limits.min <= element <= limits.max:
+            raise AttributeValueError(
+                f"arange has an element that {wanted.name} does not hold",
+                subject=element,
+                remedy=f"Stay from {limits.min} to {limits.max}, or pass a wider dtype.",
+                op="arange",
+                argument="dtype",
+                value=wanted,
+            )
+    return F.iota(size=int(size), dtype=wanted, start=_wrapped(first), step=_wrapped(by), device=place)
 
 
-def _wrapped(value: int | float) -> int:
-    """The integer of 64 bits that a number counts as: integer elements wrap, and uint64 goes further."""
-    return (int(value) + 2**63) % 2**64 - 2**63
+def _wrapped(value: int) -> int:
+    """The integer of 64 bits with the same low bits: what uint64 counts with beyond int64."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def linspace(

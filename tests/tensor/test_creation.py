@@ -141,17 +141,35 @@ def test_arange_of_integers_counts_as_numpy_does(start: int, stop: int, step: in
 
 def test_arange_counts_with_numbers_beyond_64_bits() -> None:
     assert da.arange(0, -509, -2.0e19).tolist() == [0]
+    assert da.arange(2**70, 2**70).tolist() == []
     assert da.arange(1.0e300, 3.0e300, 1.0e300, dtype=da.float64).tolist() == [1.0e300, 2.0e300]
     assert da.arange(-(2**70), 2**70, 2**70, dtype=da.float64).tolist() == [-(2.0**70), 0]
     assert da.arange(2**63, 2**63 + 3, dtype=da.uint64).tolist() == [2**63, 2**63 + 1, 2**63 + 2]
     assert da.arange(2**64 - 1, 2**64 - 3, -1, dtype=da.uint64).tolist() == [2**64 - 1, 2**64 - 2]
 
 
-@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan, np.float32("inf")])
 def test_arange_needs_finite_numbers(bad: float) -> None:
     for arguments in ((bad,), (0.0, bad), (bad, 3.0), (0.0, 3.0, bad)):
-        with pytest.raises(da.AttributeValueError, match="finite"):
+        with pytest.raises(da.AttributeValueError, match="arange"):
             da.arange(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "dtype"),
+    [
+        ((-1.7e308, 1.7e308), None),
+        ((0.0, 1.0, 5e-324), None),
+        ((10**400, 10**400 + 2), "float64"),
+        ((2**70, 2**70 + 2), None),
+        ((2**63, 2**63 + 2), "int64"),
+        ((0, 300), "uint8"),
+        ((-1, 2), "uint64"),
+    ],
+)
+def test_arange_refuses_what_its_elements_cannot_be(arguments: Any, dtype: Any) -> None:
+    with pytest.raises(da.AttributeValueError, match="arange"):
+        da.arange(*arguments, dtype=dtype)
 
 
 def test_arange_of_floats_and_defaults() -> None:
